@@ -1,3 +1,4 @@
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
 
 /** A plan or an ad that was seen in a touch or at a user of a campaign. */
@@ -12,12 +13,17 @@ export type AdCampaign = {
 /** Inserts new pairs; known ones stay as they are. */
 export async function noteAdCampaigns(tx: Executor, seen: readonly AdCampaign[]): Promise<void> {
   if (seen.length === 0) return;
+  const fresh = rowsOf("new", seen, {
+    appId: "int",
+    adPlatform: "text",
+    level: "text",
+    objectId: "text",
+    campaignId: "text",
+  });
   await execute(
     tx,
     sql`insert into ad_campaign (app_id, ad_platform, level, object_id, turbo_promoted_object_id)
-      select * from unnest(${seen.map((one) => one.appId)}::int[], ${seen.map((one) => one.adPlatform)}::text[],
-        ${seen.map((one) => one.level)}::text[], ${seen.map((one) => one.objectId)}::text[],
-        ${seen.map((one) => one.campaignId)}::text[])
+      select * from ${fresh}
       order by 1, 2, 3, 4, 5 on conflict do nothing`,
   );
 }

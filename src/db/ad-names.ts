@@ -1,3 +1,4 @@
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** An account at an ad platform. */
@@ -19,12 +20,19 @@ export type AdObject = { adPlatform: string; level: AdLevel; objectId: string; n
 
 export async function storeAdvertisers(executor: Executor, rows: readonly Advertiser[]): Promise<void> {
   if (rows.length === 0) return;
-  const list = <K extends keyof Advertiser>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    adPlatform: "text",
+    advertiserId: "text",
+    name: "text",
+    status: "text",
+    remark: "text",
+    operator: "text",
+    dept: "text",
+  });
   await execute(
     executor,
     sql`insert into advertiser (ad_platform, advertiser_id, name, status, remark, operator, dept)
-      select * from unnest(${list("adPlatform")}::text[], ${list("advertiserId")}::text[], ${list("name")}::text[],
-        ${list("status")}::text[], ${list("remark")}::text[], ${list("operator")}::text[], ${list("dept")}::text[])
+      select * from ${fresh}
       on conflict (ad_platform, advertiser_id) do update set name = excluded.name, status = excluded.status,
         remark = excluded.remark, operator = excluded.operator, dept = excluded.dept`,
   );
@@ -32,34 +40,37 @@ export async function storeAdvertisers(executor: Executor, rows: readonly Advert
 
 export async function storeAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<void> {
   if (rows.length === 0) return;
-  const list = <K extends keyof AdObject>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    adPlatform: "text",
+    level: "text",
+    objectId: "text",
+    name: "text",
+    status: "text",
+  });
   await execute(
     executor,
     sql`insert into ad_object (ad_platform, level, object_id, name, status)
-      select * from unnest(${list("adPlatform")}::text[], ${list("level")}::text[], ${list("objectId")}::text[],
-        ${list("name")}::text[], ${list("status")}::text[])
+      select * from ${fresh}
       on conflict (ad_platform, level, object_id) do update set name = excluded.name, status = excluded.status`,
   );
 }
 
 /** The stored rows of the same accounts. */
 export async function findAdvertisers(executor: Executor, rows: readonly Advertiser[]): Promise<Advertiser[]> {
+  const wanted = rowsOf("wanted", rows, { adPlatform: "text", advertiserId: "text" });
   return query<Advertiser>(
     executor,
-    sql`select a.ad_platform as "adPlatform", a.advertiser_id as "advertiserId", a.name, a.status, a.remark, a.operator, a.dept
-      from unnest(${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.advertiserId)}::text[])
-        as wanted (ad_platform, advertiser_id)
+    sql`select a.ad_platform, a.advertiser_id, a.name, a.status, a.remark, a.operator, a.dept from ${wanted}
       join advertiser a using (ad_platform, advertiser_id)`,
   );
 }
 
 /** The stored rows of the same plans and ads. */
 export async function findAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<AdObject[]> {
+  const wanted = rowsOf("wanted", rows, { adPlatform: "text", level: "text", objectId: "text" });
   return query<AdObject>(
     executor,
-    sql`select o.ad_platform as "adPlatform", o.level, o.object_id as "objectId", o.name, o.status
-      from unnest(${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.level)}::text[],
-          ${rows.map((row) => row.objectId)}::text[]) as wanted (ad_platform, level, object_id)
+    sql`select o.ad_platform, o.level, o.object_id, o.name, o.status from ${wanted}
       join ad_object o using (ad_platform, level, object_id)`,
   );
 }
@@ -70,12 +81,11 @@ export async function learnAdvertisers(
   rows: readonly Pick<Advertiser, "adPlatform" | "advertiserId" | "name" | "status">[],
 ): Promise<void> {
   if (rows.length === 0) return;
+  const fresh = rowsOf("new", rows, { adPlatform: "text", advertiserId: "text", name: "text", status: "text" });
   await execute(
     executor,
     sql`insert into advertiser as known (ad_platform, advertiser_id, name, status, remark, operator, dept)
-      select *, '', '', '' from unnest(${rows.map((row) => row.adPlatform)}::text[],
-        ${rows.map((row) => row.advertiserId)}::text[], ${rows.map((row) => row.name)}::text[],
-        ${rows.map((row) => row.status)}::text[]) order by 1, 2
+      select *, '', '', '' from ${fresh} order by 1, 2
       on conflict (ad_platform, advertiser_id) do update set ${toldNames}
       where ${isNews}`,
   );
@@ -84,12 +94,17 @@ export async function learnAdvertisers(
 /** The same for plans and ads. Rows are sorted, so that two writers of the same ads cannot deadlock. */
 export async function learnAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<void> {
   if (rows.length === 0) return;
-  const list = <K extends keyof AdObject>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    adPlatform: "text",
+    level: "text",
+    objectId: "text",
+    name: "text",
+    status: "text",
+  });
   await execute(
     executor,
     sql`insert into ad_object as known (ad_platform, level, object_id, name, status)
-      select * from unnest(${list("adPlatform")}::text[], ${list("level")}::text[], ${list("objectId")}::text[],
-        ${list("name")}::text[], ${list("status")}::text[]) order by 1, 2, 3
+      select * from ${fresh} order by 1, 2, 3
       on conflict (ad_platform, level, object_id) do update set ${toldNames}
       where ${isNews}`,
   );
@@ -107,7 +122,7 @@ export type AdName = { adPlatform: string; id: string; name: string; status: str
 export async function loadAdvertiserNames(executor: Executor, ids: readonly string[]): Promise<AdName[]> {
   return query<AdName>(
     executor,
-    sql`select ad_platform as "adPlatform", advertiser_id as id, name, status, remark from advertiser
+    sql`select ad_platform, advertiser_id as id, name, status, remark from advertiser
       where advertiser_id = any(${ids}::text[]) order by ad_platform collate "C", advertiser_id`,
   );
 }
@@ -115,7 +130,7 @@ export async function loadAdvertiserNames(executor: Executor, ids: readonly stri
 export async function loadAdObjectNames(executor: Executor, level: AdLevel, ids: readonly string[]): Promise<AdName[]> {
   return query<AdName>(
     executor,
-    sql`select ad_platform as "adPlatform", object_id as id, name, status, '' as remark from ad_object
+    sql`select ad_platform, object_id as id, name, status, '' as remark from ad_object
       where level = ${level} and object_id = any(${ids}::text[]) order by ad_platform collate "C", object_id`,
   );
 }

@@ -7,7 +7,7 @@ export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 /** A person who signs in to the console. */
 export type AdminUser = { userId: number; name: string; role: ConsoleRole; createdAtMs: number };
 
-const columns = sql`user_id as "userId", name, role, created_at_ms as "createdAtMs"`;
+const columns = sql`user_id, name, role, created_at_ms`;
 
 export async function loadAdminUsers(executor: Executor): Promise<AdminUser[]> {
   return query<AdminUser>(executor, sql`select ${columns} from admin_user order by name`);
@@ -19,7 +19,7 @@ export async function findAdminUser(
 ): Promise<(AdminUser & { passwordHash: string }) | undefined> {
   const [user] = await query<AdminUser & { passwordHash: string }>(
     executor,
-    sql`select ${columns}, password_hash as "passwordHash" from admin_user where name = ${nameOf(name)}`,
+    sql`select ${columns}, password_hash from admin_user where name = ${nameOf(name)}`,
   );
   return user;
 }
@@ -59,7 +59,7 @@ export async function changeRole(tx: Executor, { name, role }: { name: string; r
 export async function removeAdminUser(tx: Executor, name: string): Promise<boolean> {
   const gone = await query<{ userId: number }>(
     tx,
-    sql`delete from admin_user where name = ${nameOf(name)} returning user_id as "userId"`,
+    sql`delete from admin_user where name = ${nameOf(name)} returning user_id`,
   );
   const ids = gone.map(({ userId }) => userId);
   // Shared views stay, because others use them.
@@ -129,7 +129,7 @@ export async function takeSetupLink(
   const [link] = await query<{ userId: number | null }>(
     tx,
     sql`delete from setup_link where token_digest = ${digestOf(token)} and created_at_ms > ${nowMs - validMs}
-      returning user_id as "userId"`,
+      returning user_id`,
   );
   return link;
 }

@@ -36,9 +36,8 @@ export type AppChange = Partial<
 
 type AppRow = Omit<App, "appKey" | "aesKey"> & { appKeySealed: string; aesKeySealed: string };
 
-const columns = sql`app_id as "appId", name, access_token as "accessToken", app_key_sealed as "appKeySealed",
-  aes_key_sealed as "aesKeySealed", time_zone as "timeZone", currency, rates, metadata_mode as "metadataMode",
-  require_registration as "requireRegistration", enabled, pay_share_bp as "payShareBp", created_at_ms as "createdAtMs"`;
+const columns = sql`app_id, name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates,
+  metadata_mode, require_registration, enabled, pay_share_bp, created_at_ms`;
 
 /** The channel that tells running servers about every change of an app or its metadata. */
 const SETTINGS_CHANNEL = "touchpoint_settings";
@@ -98,10 +97,7 @@ export async function loadApps(executor: Executor, vault: Vault, names?: AppName
 export type AppRules = Pick<App, "appId" | "timeZone" | "currency" | "rates">;
 
 export async function loadAppRules(executor: Executor, appIds?: readonly number[]): Promise<AppRules[]> {
-  return query<AppRules>(
-    executor,
-    sql`select app_id as "appId", time_zone as "timeZone", currency, rates from app where ${isOf(appIds)}`,
-  );
+  return query<AppRules>(executor, sql`select app_id, time_zone, currency, rates from app where ${isOf(appIds)}`);
 }
 
 /** A condition on the column app_id; always true without ids. */

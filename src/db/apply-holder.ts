@@ -47,7 +47,7 @@ export async function findApplyHolder(executor: Executor, backendId: number): Pr
   if (!table?.name) return undefined;
   const [row] = await query<ApplyHolder>(
     executor,
-    sql`select journal_id as "journalId", host, process_id as "processId", since_ms as "sinceMs" from apply_holder
+    sql`select journal_id, host, process_id, since_ms from apply_holder
       where backend_id = ${backendId}`,
   );
   return row;

@@ -211,7 +211,7 @@ type Session = { id: number; address: string | null; askedAt: string | null };
 async function findSession(client: Executor): Promise<Session | undefined> {
   const [session] = await query<Session>(
     client,
-    sql`select l.pid as id, host(a.client_addr) as address, a.query_start::text as "askedAt"
+    sql`select l.pid as id, host(a.client_addr) as address, a.query_start::text as asked_at
       from pg_locks l left join pg_stat_activity a using (pid)
       where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${APPLY_LOCK_KEY} and l.objsubid = 1
         and l.database = (select oid from pg_database where datname = current_database())`,

@@ -1,4 +1,5 @@
 import { md5 } from "../domain/user/identity.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A token that still waits for Apple's answer. */
@@ -23,13 +24,17 @@ type Waiting = Extract<AsaTokenChange, { kind: "waiting" }>;
 type Resolved = Extract<AsaTokenChange, { kind: "resolved" }>;
 
 async function storeWaiting(tx: Executor, tokens: readonly Waiting[]): Promise<void> {
+  const fresh = rowsOf("new", tokens, {
+    appId: "int",
+    clientId: "text",
+    token: "text",
+    digest: ["text", (one) => md5(one.token)],
+    receivedAtMs: "bigint",
+  });
   await execute(
     tx,
     sql`insert into asa_token (app_id, client_id, token, token_digest, received_at_ms, attempts, due_at_ms, outcome)
-      select app_id, client_id, token, digest, received_at_ms, 0, received_at_ms, ''
-      from unnest(${tokens.map((one) => one.appId)}::integer[], ${tokens.map((one) => one.clientId)}::text[],
-        ${tokens.map((one) => one.token)}::text[], ${tokens.map((one) => md5(one.token))}::text[],
-        ${tokens.map((one) => one.receivedAtMs)}::bigint[]) as new (app_id, client_id, token, digest, received_at_ms)
+      select app_id, client_id, token, digest, received_at_ms, 0, received_at_ms, '' from ${fresh}
       on conflict (app_id, client_id) do update set token = excluded.token, token_digest = excluded.token_digest,
         received_at_ms = excluded.received_at_ms, attempts = 0, due_at_ms = excluded.due_at_ms, outcome = ''
       where asa_token.outcome not in ('', 'attributed') and asa_token.token_digest <> excluded.token_digest`,
@@ -37,11 +42,10 @@ async function storeWaiting(tx: Executor, tokens: readonly Waiting[]): Promise<v
 }
 
 async function storeResolved(tx: Executor, ends: readonly Resolved[]): Promise<void> {
+  const ended = rowsOf("ended", ends, { appId: "int", clientId: "text", outcome: "text" });
   await execute(
     tx,
-    sql`update asa_token set outcome = ended.outcome, token = ''
-      from unnest(${ends.map((one) => one.appId)}::integer[], ${ends.map((one) => one.clientId)}::text[],
-        ${ends.map((one) => one.outcome)}::text[]) as ended (app_id, client_id, outcome)
+    sql`update asa_token set outcome = ended.outcome, token = '' from ${ended}
       where asa_token.app_id = ended.app_id and asa_token.client_id = ended.client_id`,
   );
 }
@@ -74,7 +78,7 @@ export async function claimAsaTokens(
       where (app_id, client_id) in (
         select app_id, client_id from asa_token where outcome = '' and due_at_ms <= ${options.nowMs}
         order by due_at_ms, app_id, client_id limit ${options.limit} for update skip locked)
-      returning app_id as "appId", client_id as "clientId", token, received_at_ms as "receivedAtMs", attempts`,
+      returning app_id, client_id, token, received_at_ms, attempts`,
   );
 }
 

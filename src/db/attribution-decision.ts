@@ -3,6 +3,7 @@ import type { Candidate, NamedCampaign } from "../domain/attribution/attribution
 import type { Flag } from "../domain/attribution/fraud.ts";
 import type { Method } from "../domain/attribution/method.ts";
 import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** What was known about the user when the decision was made. */
@@ -61,11 +62,11 @@ export async function storeDecisions(tx: pg.PoolClient, decisions: readonly Stor
 
 export async function deleteDecisions(tx: Executor, keys: readonly DecisionKey[]): Promise<void> {
   if (keys.length === 0) return;
+  const gone = rowsOf("gone", keys, { appId: "int", clientId: "text", number: "int" });
   await execute(
     tx,
     sql`delete from attribution_decision d
-      using unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[], ${keys.map((key) => key.number)}::int[])
-        as gone (app_id, client_id, number)
+      using ${gone}
       where d.app_id = gone.app_id and d.client_id = gone.client_id collate "C" and d.number = gone.number`,
   );
 }
@@ -88,9 +89,9 @@ function toCopyRow(d: StoredDecision): string {
   ].join("\t");
 }
 
-const columns = sql`app_id as "appId", client_id as "clientId", number, at_ms as "atMs", decided_at_ms as "decidedAtMs",
-  method, ad_platform as "adPlatform", replace(touch_id::text, '-', '') as "touchId", touched_at_ms as "touchedAtMs",
-  turbo_promoted_object_id as "campaignId", flags, subject, candidates`;
+const columns = sql`app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform,
+  replace(touch_id::text, '-', '') as touch_id, touched_at_ms,
+  turbo_promoted_object_id as campaign_id, flags, subject, candidates`;
 
 /** All decisions about one user, in order. */
 export async function loadDecisions(

@@ -7,7 +7,7 @@ export type AppRuleSettings = RuleSettings & { appId: number };
 export async function loadRuleSettings(executor: Executor, appIds?: readonly number[]): Promise<AppRuleSettings[]> {
   return query<AppRuleSettings>(
     executor,
-    sql`select app_id as "appId", ad_platform as platform, rules from attribution_setting where ${isOf(appIds)}
+    sql`select app_id, ad_platform as platform, rules from attribution_setting where ${isOf(appIds)}
       order by app_id, ad_platform`,
   );
 }

@@ -17,7 +17,7 @@ export async function addAudit(executor: Executor, entry: AuditEntry): Promise<n
     executor,
     sql`insert into audit_log (at_ms, actor, address, action, app_id, details)
       values (${entry.atMs}, ${entry.actor}, ${entry.address}, ${entry.action}, ${entry.appId}::int, ${JSON.stringify(entry.details)})
-      returning audit_id as "auditId"`,
+      returning audit_id`,
   );
   return added!.auditId;
 }
@@ -38,7 +38,7 @@ export async function loadAudit(
   const ofApp = page.appId === undefined ? sql`true` : sql`app_id = ${page.appId}::bigint`;
   return query(
     executor,
-    sql`select audit_id as "auditId", at_ms as "atMs", actor, address, action, app_id as "appId", details
+    sql`select audit_id, at_ms, actor, address, action, app_id, details
       from audit_log where ${ofApp} and audit_id < ${page.beforeId} order by audit_id desc limit ${page.limit}`,
   );
 }

@@ -18,7 +18,7 @@ export type Callback = {
 
 type CallbackRow = Omit<Callback, "secret"> & { secretSealed: string };
 
-const columns = sql`app_id as "appId", kind, url, secret_sealed as "secretSealed", events, enabled`;
+const columns = sql`app_id, kind, url, secret_sealed, events, enabled`;
 
 /** The part of a callback that apply needs, without address and secret. */
 export type CallbackWish = Pick<Callback, "appId" | "kind" | "events">;
@@ -26,7 +26,7 @@ export type CallbackWish = Pick<Callback, "appId" | "kind" | "events">;
 export async function loadCallbackWishes(executor: Executor, appIds: readonly number[]): Promise<CallbackWish[]> {
   return query<CallbackWish>(
     executor,
-    sql`select app_id as "appId", kind, events from callback where enabled and ${isOf(appIds)}`,
+    sql`select app_id, kind, events from callback where enabled and ${isOf(appIds)}`,
   );
 }
 

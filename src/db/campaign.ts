@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** A promotion campaign: what a monitoring link belongs to, and what costs can be assigned to. */
@@ -19,8 +20,8 @@ export type CampaignChange = Partial<
   Pick<Campaign, "name" | "adPlatform" | "channel" | "osPlatform" | "operator" | "dept">
 >;
 
-const columns = sql`app_id as "appId", turbo_promoted_object_id as "campaignId", name, ad_platform as "adPlatform",
-  channel, os_platform as "osPlatform", operator, dept, created_at_ms as "createdAtMs"`;
+const columns = sql`app_id, turbo_promoted_object_id as campaign_id, name, ad_platform, channel, os_platform, operator,
+  dept, created_at_ms`;
 
 export const CAMPAIGN_ID_LENGTH = 16;
 /** Letters and digits that cannot be mistaken for one another. */
@@ -108,11 +109,10 @@ export async function loadCampaignPlatforms(
   keys: readonly Pick<Campaign, "appId" | "campaignId">[],
 ): Promise<Pick<Campaign, "appId" | "campaignId" | "adPlatform">[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, { appId: "int", turboPromotedObjectId: ["text", (key) => key.campaignId] });
   return query(
     executor,
-    sql`select c.app_id as "appId", c.turbo_promoted_object_id as "campaignId", c.ad_platform as "adPlatform"
-      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.campaignId)}::text[])
-        as wanted (app_id, turbo_promoted_object_id)
+    sql`select c.app_id, c.turbo_promoted_object_id as campaign_id, c.ad_platform from ${wanted}
       join campaign c using (app_id, turbo_promoted_object_id) where c.ad_platform <> ''`,
   );
 }

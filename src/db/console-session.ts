@@ -23,7 +23,7 @@ export async function findSession(
   const digest = digestOf(token);
   const [user] = await query<AdminUser & { seenAtMs: number }>(
     executor,
-    sql`select u.user_id as "userId", u.name, u.role, u.created_at_ms as "createdAtMs", s.seen_at_ms as "seenAtMs"
+    sql`select u.user_id, u.name, u.role, u.created_at_ms, s.seen_at_ms
       from console_session s join admin_user u on u.user_id = s.user_id
       where s.token_digest = ${digest} and ${isAlive(nowMs, life)}`,
   );

@@ -79,8 +79,7 @@ export async function loadCostAccounts(
   const { fromDay, of } = options;
   const rows = await query<CostAccountRow>(
     executor,
-    sql`select a.app_id as "appId", a.ad_platform as "adPlatform", a.advertiser_id as "advertiserId",
-        a.changed_at_ms as "changedAtMs", app.time_zone as "timeZone", t.attempted_at_ms as "attemptedAtMs",
+    sql`select a.app_id, a.ad_platform, a.advertiser_id, a.changed_at_ms, app.time_zone, t.attempted_at_ms,
         coalesce(t.failures, 0) as failures, coalesce(t.error, '') as error, array(
           select json_build_array(p.day, p.pulled_at_ms) from cost_pull p where p.app_id = a.app_id
             and p.ad_platform = a.ad_platform and p.advertiser_id = a.advertiser_id and p.day >= ${fromDay}::date) as days
@@ -106,8 +105,7 @@ export async function loadPulledDays(
 ): Promise<PulledDay[]> {
   return query<PulledDay>(
     executor,
-    sql`select app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", day, pulled_at_ms as "pulledAtMs",
-        rows, cost_e4 as "costE4"
+    sql`select app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4
       from cost_pull where app_id = ${appId} and day >= ${fromDay}::date and day <= ${toDay}::date
       order by ad_platform, advertiser_id, day`,
   );

@@ -1,3 +1,4 @@
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** What an ad cost on a day. Unknown texts are empty. */
@@ -21,15 +22,26 @@ export type Cost = {
 /** Stores costs, replacing earlier ones of the same day and ad. */
 export async function storeCosts(executor: Executor, costs: readonly Cost[], changedAtMs: number): Promise<void> {
   if (costs.length === 0) return;
-  const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
+  const fresh = rowsOf("new", costs, {
+    appId: "int",
+    day: "date",
+    adPlatform: "text",
+    advertiserId: "text",
+    gid: "text",
+    aid: "text",
+    csite: "text",
+    channel: "text",
+    osPlatform: "text",
+    campaignId: "text",
+    impressions: "bigint",
+    clicks: "bigint",
+    costE4: "bigint",
+  });
   await execute(
     executor,
     sql`insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform,
         turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
-      select *, ${changedAtMs}::bigint from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[],
-        ${list("advertiserId")}::text[], ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[],
-        ${list("channel")}::text[], ${list("osPlatform")}::text[], ${list("campaignId")}::text[],
-        ${list("impressions")}::bigint[], ${list("clicks")}::bigint[], ${list("costE4")}::bigint[])
+      select *, ${changedAtMs}::bigint from ${fresh}
       on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
         changed_at_ms = excluded.changed_at_ms`,
@@ -39,16 +51,23 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
 /** The stored costs of the same days and ads. */
 export async function findCosts(executor: Executor, costs: readonly Cost[]): Promise<Cost[]> {
   if (costs.length === 0) return [];
-  const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
+  const wanted = rowsOf("wanted", costs, {
+    appId: "int",
+    day: "date",
+    adPlatform: "text",
+    advertiserId: "text",
+    gid: "text",
+    aid: "text",
+    csite: "text",
+    channel: "text",
+    osPlatform: "text",
+    turboPromotedObjectId: ["text", (cost) => cost.campaignId],
+  });
   return query<Cost>(
     executor,
-    sql`select c.app_id as "appId", c.day, c.ad_platform as "adPlatform", c.advertiser_id as "advertiserId", c.gid, c.aid, c.csite,
-        c.channel, c.os_platform as "osPlatform", c.turbo_promoted_object_id as "campaignId", c.impressions, c.clicks,
-        c.cost_e4 as "costE4"
-      from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[], ${list("advertiserId")}::text[],
-          ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[], ${list("channel")}::text[],
-          ${list("osPlatform")}::text[], ${list("campaignId")}::text[])
-        as wanted (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
+    sql`select c.app_id, c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+        c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
+      from ${wanted}
       join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)`,
   );
 }

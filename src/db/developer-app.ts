@@ -31,8 +31,8 @@ type DeveloperRow = Omit<DeveloperApp, "appKey" | "apps" | "rate"> & {
   windowS: number;
 };
 
-const columns = sql`developer_id as "developerId", name, purpose, state, reason, app_key_sealed as sealed, all_apps as "allApps",
-  apps as "appIds", rate_calls as calls, rate_window_s as "windowS", created_at_ms as "createdAtMs", decided_at_ms as "decidedAtMs"`;
+const columns = sql`developer_id, name, purpose, state, reason, app_key_sealed as sealed, all_apps, apps as app_ids,
+  rate_calls as calls, rate_window_s as window_s, created_at_ms, decided_at_ms`;
 
 export async function createDeveloperApp(
   executor: Executor,

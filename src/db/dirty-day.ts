@@ -1,5 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A slice of the cube that is out of date, and the number of the last mark on it. */
@@ -12,12 +13,12 @@ const onConflict = sql`on conflict (app_id, cohort, day) do update set marked = 
 /** Marks slices in sorted order, so that two transactions that mark the same ones cannot deadlock. */
 export async function markSlices(tx: Executor, slices: readonly Slice[], receivedAtMs: number): Promise<void> {
   if (slices.length === 0) return;
+  const slice = rowsOf("slice", slices, { appId: "int", cohort: "text", day: "date" });
   await execute(
     tx,
     sql`insert into dirty_day (app_id, cohort, day, marked, since, marked_at_ms)
       select app_id, cohort, day, number, number, ${receivedAtMs}
-      from (select nextval('mark_number') as number offset 0) mark, unnest(${slices.map((slice) => slice.appId)}::int[],
-        ${slices.map((slice) => slice.cohort)}::text[], ${slices.map((slice) => slice.day)}::date[]) as slice (app_id, cohort, day)
+      from (select nextval('mark_number') as number offset 0) mark, ${slice}
       order by app_id, cohort, day ${onConflict}`,
   );
 }
@@ -27,10 +28,10 @@ export type DayOfApp = { appId: number; day: string };
 /** The days on which these users did something. */
 export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
   if (users.length === 0) return [];
+  const moved = rowsOf("moved", users, { appId: "int", clientId: "text" });
   return query<DayOfApp>(
     tx,
-    sql`select distinct d.app_id as "appId", d.day
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as moved (app_id, client_id)
+    sql`select distinct d.app_id, d.day from ${moved}
       join user_day d on d.app_id = moved.app_id and d.client_id = moved.client_id collate "C"`,
   );
 }
@@ -38,10 +39,10 @@ export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): 
 /** The days on which platforms accepted postbacks about these users. */
 export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
   if (users.length === 0) return [];
+  const moved = rowsOf("moved", users, { appId: "int", clientId: "text" });
   return query<DayOfApp>(
     tx,
-    sql`select distinct p.app_id as "appId", p.accepted_day as day
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as moved (app_id, client_id)
+    sql`select distinct p.app_id, p.accepted_day as day from ${moved}
       join postback p on p.app_id = moved.app_id and p.client_id = moved.client_id collate "C" and p.accepted_day is not null`,
   );
 }
@@ -49,13 +50,13 @@ export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]):
 /** The later days on which these users did something. */
 export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { day: string })[]): Promise<DayOfApp[]> {
   if (days.length === 0) return [];
+  const named = rowsOf("named", days, { appId: "int", clientId: "text", day: "date" });
   return query<DayOfApp>(
     tx,
     // Joined on each user's first day only: a user with thousands of days would produce their square in pairs.
-    sql`select distinct d.app_id as "appId", d.day
+    sql`select distinct d.app_id, d.day
       from (select app_id, client_id, min(day) as day
-        from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
-          ${days.map((day) => day.day)}::date[]) as named (app_id, client_id, day) group by app_id, client_id) came
+        from ${named} group by app_id, client_id) came
       join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day`,
   );
 }
@@ -64,7 +65,7 @@ export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { da
 export async function loadDirtySlices(executor: Executor, limit: number): Promise<DirtySlice[]> {
   return query<DirtySlice>(
     executor,
-    sql`select app_id as "appId", cohort, day, marked from dirty_day where since is not null
+    sql`select app_id, cohort, day, marked from dirty_day where since is not null
       order by day desc, app_id, cohort limit ${limit}`,
   );
 }
@@ -94,7 +95,7 @@ export async function refreshProgress(executor: Executor): Promise<{ marked: num
 export async function staleSlices(executor: Executor): Promise<{ slices: number; sinceMs: number | null }> {
   const [row] = await query<{ slices: number; sinceMs: number | null }>(
     executor,
-    sql`select count(*) as slices, min(marked_at_ms) as "sinceMs" from dirty_day where since is not null`,
+    sql`select count(*) as slices, min(marked_at_ms) as since_ms from dirty_day where since is not null`,
   );
   return row!;
 }
@@ -103,7 +104,7 @@ export async function staleSlices(executor: Executor): Promise<{ slices: number;
 export async function oldestMarkMs(executor: Executor, appId: number): Promise<number | undefined> {
   const [row] = await query<{ atMs: number | null }>(
     executor,
-    sql`select min(marked_at_ms) as "atMs" from dirty_day where app_id = ${appId} and since is not null`,
+    sql`select min(marked_at_ms) as at_ms from dirty_day where app_id = ${appId} and since is not null`,
   );
   return row?.atMs ?? undefined;
 }
@@ -116,7 +117,7 @@ export async function lockSlice(tx: Executor, { appId, cohort, day }: Slice): Pr
     tx,
     sql`select pg_try_advisory_xact_lock(${SLICE_LOCK}::int, hashtext(${`${appId} ${cohort} ${day}`})) and exists (
         select 1 from dirty_day
-        where app_id = ${appId} and cohort = ${cohort} and day = ${day}::date and since is not null) as "isLocked"`,
+        where app_id = ${appId} and cohort = ${cohort} and day = ${day}::date and since is not null) as is_locked`,
   );
   return row!.isLocked;
 }

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** The record that a user was erased: when, and by which entry of which journal. */
@@ -36,11 +37,13 @@ export async function replacePlainDigests(tx: Executor, digest: ErasureDigest): 
   for (;;) {
     const plain = (await query<{ plain: string }>(tx, sql`fetch 1000 from plain_digest`)).map((row) => row.plain);
     if (plain.length === 0) break;
-    const keyed = plain.map((one) => digest.ofPlain(one));
+    const known = rowsOf("known", plain, {
+      plain: ["text", (one) => one],
+      keyed: ["text", (one) => digest.ofPlain(one)],
+    });
     await execute(
       tx,
-      sql`update erased_user set client_digest = known.keyed
-        from unnest(${plain}::text[], ${keyed}::text[]) as known (plain, keyed) where client_digest = known.plain collate "C"`,
+      sql`update erased_user set client_digest = known.keyed from ${known} where client_digest = known.plain collate "C"`,
     );
   }
   await execute(tx, sql`close plain_digest`);
@@ -52,15 +55,13 @@ export async function loadErasures(
   wanted: { users: readonly UserKey[]; afterMs: number },
   digest: ErasureDigest,
 ): Promise<Erasure[]> {
-  const { users, afterMs } = wanted;
-  const digests = users.map((user) => digest.of(user));
+  const users = rowsOf("wanted", wanted.users, { appId: "int", digest: ["text", (user) => digest.of(user)] });
   return query<Erasure>(
     tx,
-    sql`select app_id as "appId", client_digest as digest, journal_id as "journalId", position, erased_at_ms as "erasedAtMs"
-      from erased_user where erased_at_ms > ${afterMs}
+    sql`select app_id, client_digest as digest, journal_id, position, erased_at_ms
+      from erased_user where erased_at_ms > ${wanted.afterMs}
       union
-      select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms
-      from unnest(${users.map((user) => user.appId)}::int[], ${digests}::text[]) as wanted (app_id, digest)
+      select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms from ${users}
       join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"`,
   );
 }
@@ -133,7 +134,7 @@ export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
 async function eraseTouches(tx: Executor, { appId, clientId }: UserKey): Promise<void> {
   const touches = await query<{ touchId: string; week: string }>(
     tx,
-    sql`select distinct t.touch_id as "touchId", t.week from touch_key t
+    sql`select distinct t.touch_id, t.week from touch_key t
       where t.app_id = ${appId} and t.key_value in (
         select k.key_value from user_key k
         where k.app_id = ${appId} and k.client_id = ${clientId} and k.method <> 'ip_ua' and not exists (

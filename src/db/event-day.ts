@@ -4,6 +4,7 @@ import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } fr
 import { isLockRefused } from "./engine/failure.ts";
 import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** Partitions opened in one transaction. */
@@ -71,11 +72,14 @@ async function lockParts(tx: Executor): Promise<void> {
 async function openParts(tx: Executor, ranges: readonly Range[]): Promise<void> {
   if (ranges.length === 0) return;
   for (const range of ranges) await makePartition(tx, partitionOf(range));
+  const opened = rowsOf("opened", ranges, {
+    day: ["date", ({ from }) => from],
+    untilDay: ["date", ({ until }) => until],
+  });
   await execute(
     tx,
     sql`insert into event_day (day, until_day, state)
-      select day, until_day, 'open' from unnest(${ranges.map(({ from }) => from)}::date[], ${ranges.map(({ until }) => until)}::date[])
-        as opened (day, until_day)`,
+      select day, until_day, 'open' from ${opened}`,
   );
 }
 

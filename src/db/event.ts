@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 export type EventRow = {
@@ -36,12 +37,16 @@ export async function findStoredEvents(
   keys: readonly EventKey[],
 ): Promise<Pick<EventKey, "appId" | "clientId" | "fingerprint">[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, {
+    appId: "int",
+    clientId: "text",
+    day: "date",
+    atMs: "bigint",
+    fingerprint: "uuid",
+  });
   return query(
     executor,
-    sql`select e.app_id as "appId", e.client_id as "clientId", replace(e.fingerprint::text, '-', '') as fingerprint
-      from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.clientId)}::text[], ${keys.map((k) => k.day)}::date[],
-        ${keys.map((k) => k.atMs)}::bigint[], ${keys.map((k) => k.fingerprint)}::uuid[])
-        as wanted (app_id, client_id, day, at_ms, fingerprint)
+    sql`select e.app_id, e.client_id, replace(e.fingerprint::text, '-', '') as fingerprint from ${wanted}
       join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
         and e.at_ms = wanted.at_ms and e.fingerprint = wanted.fingerprint`,
   );
@@ -52,11 +57,12 @@ export async function loadTrackEvents(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],
 ): Promise<{ appId: number; clientId: string; atMs: number; event: string; ecpm: unknown }[]> {
+  const wanted = rowsOf("wanted", users, { appId: "int", clientId: "text" });
   return query(
     executor,
-    sql`select e.app_id as "appId", e.client_id as "clientId", e.at_ms as "atMs", e.event,
+    sql`select e.app_id, e.client_id, e.at_ms, e.event,
         case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)
+      from ${wanted}
       join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track'`,
   );
@@ -79,7 +85,7 @@ export async function openEventCursor(
   await query(
     tx,
     sql`declare exported_event no scroll cursor for
-      select client_id as "clientId", type, event, at_ms as "atMs", properties::text as properties, received_at_ms as "receivedAtMs"
+      select client_id, type, event, at_ms, properties::text as properties, received_at_ms
       from event where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
       order by at_ms, client_id, fingerprint`,
   );

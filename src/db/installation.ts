@@ -8,7 +8,7 @@ export type Installation = { keyFingerprint: string; adminTokenGeneration: numbe
 export async function loadInstallation(executor: Executor): Promise<Installation | undefined> {
   const [row] = await query<Installation>(
     executor,
-    sql`select key_fingerprint as "keyFingerprint", admin_token_generation as "adminTokenGeneration" from installation`,
+    sql`select key_fingerprint, admin_token_generation from installation`,
   );
   return row;
 }

@@ -15,7 +15,7 @@ export async function loadOtherCursors(
 ): Promise<{ journalId: string; position: number }[]> {
   return query(
     executor,
-    sql`select journal_id as "journalId", position from journal_cursor
+    sql`select journal_id, position from journal_cursor
       where journal_id <> ${journalId} and position > 0 order by journal_id`,
   );
 }

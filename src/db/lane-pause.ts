@@ -21,7 +21,7 @@ export async function endPause(tx: Executor, lane: string): Promise<void> {
 export async function loadPauses(executor: Executor, nowMs: number): Promise<Map<string, LanePause>> {
   const rows = await query<LanePause & { lane: string }>(
     executor,
-    sql`select lane, paused_until_ms as "pausedUntilMs", failures from lane_pause where paused_until_ms > ${nowMs}`,
+    sql`select lane, paused_until_ms, failures from lane_pause where paused_until_ms > ${nowMs}`,
   );
   return new Map(rows.map(({ lane, ...pause }) => [lane, pause]));
 }

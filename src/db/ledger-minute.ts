@@ -1,3 +1,4 @@
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** The number of an app's events received in a minute with one outcome: received, stored, duplicate or a rejection. */
@@ -9,13 +10,11 @@ export type Ledger = "ledger_minute" | "touch_minute";
 export async function addToLedger(executor: Executor, ledger: Ledger, counts: readonly LedgerCount[]): Promise<void> {
   if (counts.length === 0) return;
   const table = identifier(ledger);
+  const counted = rowsOf("counted", counts, { appId: "int", minuteMs: "bigint", outcome: "text", events: "bigint" });
   await execute(
     executor,
     sql`insert into ${table} (app_id, minute_ms, outcome, events)
-      select app_id, minute_ms, outcome, events
-      from unnest(${counts.map((c) => c.appId)}::int[], ${counts.map((c) => c.minuteMs)}::bigint[],
-        ${counts.map((c) => c.outcome)}::text[], ${counts.map((c) => c.events)}::bigint[])
-        as counted (app_id, minute_ms, outcome, events)
+      select app_id, minute_ms, outcome, events from ${counted}
       order by app_id, minute_ms, outcome
       on conflict (app_id, minute_ms, outcome) do update set events = ${table}.events + excluded.events`,
   );
@@ -28,7 +27,7 @@ export async function readLedger(
 ): Promise<LedgerCount[]> {
   return query<LedgerCount>(
     executor,
-    sql`select app_id as "appId", minute_ms as "minuteMs", outcome, events from ${identifier(ledger)}
+    sql`select app_id, minute_ms, outcome, events from ${identifier(ledger)}
       where app_id = ${range.appId} and minute_ms >= ${range.fromMs} and minute_ms < ${range.untilMs}
       order by minute_ms, outcome`,
   );

@@ -22,7 +22,7 @@ export async function storeMediaToken(
 export async function loadMediaTokens(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
   const rows = await query<{ appId: number; platform: string; sealed: string }>(
     executor,
-    sql`select app_id as "appId", platform, token_sealed as sealed from media_token`,
+    sql`select app_id, platform, token_sealed as sealed from media_token`,
   );
   const tokens = new Map<number, Map<string, string>>();
   for (const { appId, platform, sealed } of rows) {

@@ -1,5 +1,6 @@
 import type { MetaState, PropertyScope, PropertyType } from "../domain/event/metadata.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type EventMeta = { appId: number; name: string; state: MetaState };
@@ -14,14 +15,14 @@ export type PropertyMeta = {
 export async function loadEventMeta(executor: Executor, appIds?: readonly number[]): Promise<EventMeta[]> {
   return query<EventMeta>(
     executor,
-    sql`select app_id as "appId", name, state from event_meta where ${isOf(appIds)} order by app_id, name`,
+    sql`select app_id, name, state from event_meta where ${isOf(appIds)} order by app_id, name`,
   );
 }
 
 export async function loadPropertyMeta(executor: Executor, appIds?: readonly number[]): Promise<PropertyMeta[]> {
   return query<PropertyMeta>(
     executor,
-    sql`select app_id as "appId", scope, name, type, state from property_meta where ${isOf(appIds)}
+    sql`select app_id, scope, name, type, state from property_meta where ${isOf(appIds)}
       order by app_id, scope, name`,
   );
 }
@@ -33,12 +34,12 @@ export async function loadAppMeta(
 ): Promise<{ events: (EventMeta & Changed)[]; properties: (PropertyMeta & Changed)[] }> {
   const events = await query<EventMeta & Changed>(
     executor,
-    sql`select app_id as "appId", name, state, changed_at_ms as "changedAtMs" from event_meta
+    sql`select app_id, name, state, changed_at_ms from event_meta
       where app_id = ${appId} order by name limit ${limit}`,
   );
   const properties = await query<PropertyMeta & Changed>(
     executor,
-    sql`select app_id as "appId", scope, name, type, state, changed_at_ms as "changedAtMs" from property_meta
+    sql`select app_id, scope, name, type, state, changed_at_ms from property_meta
       where app_id = ${appId} order by scope, name limit ${limit}`,
   );
   return { events, properties };
@@ -48,15 +49,17 @@ type Changed = { changedAtMs: number };
 
 /** Stores a person's declarations of events, replacing what was observed. No event may be named twice. */
 export async function declareEvents(executor: Executor, metas: readonly EventMeta[], nowMs: number): Promise<void> {
-  const list = <K extends keyof EventMeta>(key: K) => metas.map((meta) => meta[key]);
+  const declared = rowsOf("declared", metas, { appId: "int", name: "text", state: "text" });
   await execute(
     executor,
     sql`insert into event_meta (app_id, name, state, changed_at_ms)
-      select app_id, name, state, ${nowMs}::bigint
-      from unnest(${list("appId")}::int[], ${list("name")}::text[], ${list("state")}::text[]) as declared (app_id, name, state)
+      select app_id, name, state, ${nowMs}::bigint from ${declared}
       on conflict (app_id, name) do update set state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );
-  await tellSettingsChanged(executor, list("appId"));
+  await tellSettingsChanged(
+    executor,
+    metas.map((meta) => meta.appId),
+  );
 }
 
 /** The same for properties. */
@@ -65,17 +68,24 @@ export async function declareProperties(
   metas: readonly PropertyMeta[],
   nowMs: number,
 ): Promise<void> {
-  const list = <K extends keyof PropertyMeta>(key: K) => metas.map((meta) => meta[key]);
+  const declared = rowsOf("declared", metas, {
+    appId: "int",
+    scope: "text",
+    name: "text",
+    type: "text",
+    state: "text",
+  });
   await execute(
     executor,
     sql`insert into property_meta (app_id, scope, name, type, state, changed_at_ms)
-      select app_id, scope, name, type, state, ${nowMs}::bigint
-      from unnest(${list("appId")}::int[], ${list("scope")}::text[], ${list("name")}::text[], ${list("type")}::text[],
-        ${list("state")}::text[]) as declared (app_id, scope, name, type, state)
+      select app_id, scope, name, type, state, ${nowMs}::bigint from ${declared}
       on conflict (app_id, scope, name) do update
         set type = excluded.type, state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );
-  await tellSettingsChanged(executor, list("appId"));
+  await tellSettingsChanged(
+    executor,
+    metas.map((meta) => meta.appId),
+  );
 }
 
 export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_property`; name: string; atMs: number };
@@ -84,24 +94,26 @@ export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_pr
 export async function noteObserved(executor: Executor, names: readonly ObservedName[]): Promise<void> {
   const events = names.filter((name) => name.kind === "event");
   if (events.length > 0) {
+    const observed = rowsOf("observed", events, { appId: "int", name: "text", atMs: "bigint" });
     await execute(
       executor,
       sql`insert into event_meta (app_id, name, state, changed_at_ms)
-        select app_id, name, 'observed', at_ms
-        from unnest(${events.map((n) => n.appId)}::int[], ${events.map((n) => n.name)}::text[], ${events.map((n) => n.atMs)}::bigint[])
-          as observed (app_id, name, at_ms)
+        select app_id, name, 'observed', at_ms from ${observed}
         on conflict do nothing`,
     );
   }
   const properties = names.filter((name) => name.kind !== "event");
   if (properties.length > 0) {
+    const observed = rowsOf("observed", properties, {
+      appId: "int",
+      scope: ["text", (n) => n.kind.replace("_property", "")],
+      name: "text",
+      atMs: "bigint",
+    });
     await execute(
       executor,
       sql`insert into property_meta (app_id, scope, name, type, state, changed_at_ms)
-        select app_id, scope, name, 'any', 'observed', at_ms
-        from unnest(${properties.map((n) => n.appId)}::int[], ${properties.map((n) => n.kind.replace("_property", ""))}::text[],
-          ${properties.map((n) => n.name)}::text[], ${properties.map((n) => n.atMs)}::bigint[])
-          as observed (app_id, scope, name, at_ms)
+        select app_id, scope, name, 'any', 'observed', at_ms from ${observed}
         on conflict do nothing`,
     );
   }

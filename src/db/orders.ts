@@ -1,5 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { PassStatus, PostbackStatus } from "../domain/postback/postback.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type Order = {
@@ -26,30 +27,40 @@ export type OrderKey = Pick<Order, "appId" | "traceId">;
 
 export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[]): Promise<OrderKey[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, { appId: "int", traceId: "text" });
   return query<OrderKey>(
     executor,
-    sql`select k.app_id as "appId", k.trace_id as "traceId"
-      from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.traceId)}::text[]) as wanted (app_id, trace_id)
+    sql`select k.app_id, k.trace_id from ${wanted}
       join order_key k on k.app_id = wanted.app_id and k.trace_id = wanted.trace_id collate "C"`,
   );
 }
 
 export async function insertOrders(executor: Executor, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return;
-  const list = <K extends keyof Order>(key: K) => orders.map((order) => order[key]);
-  await execute(
-    executor,
-    sql`insert into order_key (app_id, trace_id, client_id)
-      select * from unnest(${list("appId")}::int[], ${list("traceId")}::text[], ${list("clientId")}::text[])`,
-  );
+  const keys = rowsOf("new", orders, { appId: "int", traceId: "text", clientId: "text" });
+  await execute(executor, sql`insert into order_key (app_id, trace_id, client_id) select * from ${keys}`);
+  const fresh = rowsOf("new", orders, {
+    appId: "int",
+    clientId: "text",
+    traceId: "text",
+    day: "date",
+    atMs: "bigint",
+    receivedAtMs: "bigint",
+    cents: "bigint",
+    currency: "text",
+    sentAmount: "bigint",
+    hasRate: "boolean",
+    payCount: "int",
+    isVirtual: "int",
+    properties: "jsonb",
+    postbackStatus: "int",
+    passStatus: "int",
+  });
   await execute(
     executor,
     sql`insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount,
         has_rate, pay_count, is_virtual, properties, postback_status, pass_status)
-      select * from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("traceId")}::text[], ${list("day")}::date[],
-        ${list("atMs")}::bigint[], ${list("receivedAtMs")}::bigint[], ${list("cents")}::bigint[], ${list("currency")}::text[],
-        ${list("sentAmount")}::bigint[], ${list("hasRate")}::boolean[], ${list("payCount")}::int[], ${list("isVirtual")}::int[],
-        ${list("properties")}::jsonb[], ${list("postbackStatus")}::int[], ${list("passStatus")}::int[])`,
+      select * from ${fresh}`,
   );
 }
 
@@ -72,7 +83,7 @@ export async function sumOrdersWithoutRate(
 ): Promise<{ appId: number; currency: string; orders: number; amount: number }[]> {
   return query(
     executor,
-    sql`select app_id as "appId", currency, count(*) as orders, least(sum(sent_amount), ${Number.MAX_SAFE_INTEGER})::bigint as amount from orders
+    sql`select app_id, currency, count(*) as orders, least(sum(sent_amount), ${Number.MAX_SAFE_INTEGER})::bigint as amount from orders
       where not has_rate and ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
       group by app_id, currency order by app_id, currency`,
   );
@@ -82,10 +93,10 @@ export async function loadPayments(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],
 ): Promise<{ appId: number; clientId: string; atMs: number; cents: number }[]> {
+  const wanted = rowsOf("wanted", users, { appId: "int", clientId: "text" });
   return query(
     executor,
-    sql`select o.app_id as "appId", o.client_id as "clientId", o.at_ms as "atMs", o.cents
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)
+    sql`select o.app_id, o.client_id, o.at_ms, o.cents from ${wanted}
       join orders o on o.app_id = wanted.app_id and o.client_id = wanted.client_id collate "C"`,
   );
 }
@@ -112,12 +123,12 @@ export async function loadOrders(
   keys: readonly { clientId: string; traceId: string }[],
 ): Promise<ListedOrder[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, { clientId: "text", traceId: "text" });
   return query<ListedOrder>(
     executor,
-    sql`select o.client_id as "clientId", o.trace_id as "traceId", o.at_ms as "atMs", o.modified_at_ms as "modifiedAtMs", o.cents,
-        o.pay_count as "payCount", o.is_virtual as "isVirtual", o.postback_status as "postbackStatus", o.back_cents as "backCents",
-        o.pass_status as "passStatus", o.postback_count as "postbackCount", o.properties
-      from unnest(${keys.map((key) => key.clientId)}::text[], ${keys.map((key) => key.traceId)}::text[]) as wanted (client_id, trace_id)
+    sql`select o.client_id, o.trace_id, o.at_ms, o.modified_at_ms, o.cents, o.pay_count, o.is_virtual,
+        o.postback_status, o.back_cents, o.pass_status, o.postback_count, o.properties
+      from ${wanted}
       join orders o on o.app_id = ${appId} and o.client_id = wanted.client_id collate "C" and o.trace_id = wanted.trace_id collate "C"`,
   );
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
@@ -25,23 +26,29 @@ export type ClaimedRow = PostbackKey & {
 
 export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const list = <K extends keyof NewOutboxRow>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    appId: "int",
+    clientId: "text",
+    eventType: "text",
+    subject: "text",
+    lane: "text",
+    dueAtMs: "bigint",
+    content: "jsonb",
+  });
   await execute(
     tx,
     sql`insert into outbox (app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
-      select app_id, client_id, event_type, subject, lane, due_at_ms, 0, false, content
-      from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
-        ${list("lane")}::text[], ${list("dueAtMs")}::bigint[], ${rows.map((row) => JSON.stringify(row.content))}::jsonb[])
-        as new (app_id, client_id, event_type, subject, lane, due_at_ms, content)`,
+      select app_id, client_id, event_type, subject, lane, due_at_ms, 0, false, content from ${fresh}`,
   );
 }
 
 /** The lanes with something due. */
 export async function findDueLanes(executor: Executor, lanes: readonly string[], nowMs: number): Promise<string[]> {
   if (lanes.length === 0) return [];
+  const asked = rowsOf("asked", lanes, { lane: ["text", (lane) => lane] });
   const rows = await query<{ lane: string }>(
     executor,
-    sql`select lane from unnest(${lanes}::text[]) as asked (lane)
+    sql`select lane from ${asked}
       where exists (select 1 from outbox o where o.lane = asked.lane and o.due_at_ms <= ${nowMs})`,
   );
   return rows.map((row) => row.lane);
@@ -63,8 +70,8 @@ export async function claimOutbox(
           and outbox_id <> all(${options.except ?? []}::bigint[])
         order by due_at_ms, outbox_id limit ${options.limit} for update skip locked) due
       where outbox.outbox_id = due.outbox_id
-      returning outbox.outbox_id as "outboxId", outbox.app_id as "appId", outbox.client_id as "clientId",
-        outbox.event_type as "eventType", outbox.subject, outbox.attempts, due.in_flight as "wasInFlight", outbox.content`,
+      returning outbox.outbox_id, outbox.app_id, outbox.client_id,
+        outbox.event_type, outbox.subject, outbox.attempts, due.in_flight as was_in_flight, outbox.content`,
   );
 }
 
@@ -73,7 +80,7 @@ export type Fence = { outboxId: number; attempts: number };
 /** A row whose attempt is the current one, with its client's present id. */
 export type Current = { outboxId: number; clientId: string };
 
-const current = sql`outbox.outbox_id as "outboxId", outbox.client_id as "clientId"`;
+const current = sql`outbox.outbox_id, outbox.client_id`;
 
 /** Deletes the rows whose attempt is still the current one, and returns them. */
 export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<Current[]> {
@@ -84,19 +91,17 @@ export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise
 /** Postpones the rows whose attempt is still the current one, and returns them. */
 export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<Current[]> {
   if (rows.length === 0) return [];
+  const later = rowsOf("later", rows, { outboxId: "bigint", attempts: "int", dueAtMs: "bigint" });
   return query<Current>(
     tx,
-    sql`update outbox set due_at_ms = later.due_at_ms, in_flight = false
-      from unnest(${rows.map((row) => row.outboxId)}::bigint[], ${rows.map((row) => row.attempts)}::int[],
-        ${rows.map((row) => row.dueAtMs)}::bigint[]) as later (outbox_id, attempts, due_at_ms)
+    sql`update outbox set due_at_ms = later.due_at_ms, in_flight = false from ${later}
       where outbox.outbox_id = later.outbox_id and outbox.attempts = later.attempts
       returning ${current}`,
   );
 }
 
 function fenced(fences: readonly Fence[]) {
-  return sql`unnest(${fences.map((fence) => fence.outboxId)}::bigint[], ${fences.map((fence) => fence.attempts)}::int[])
-    as fenced (outbox_id, attempts)`;
+  return rowsOf("fenced", fences, { outboxId: "bigint", attempts: "int" });
 }
 
 const isFenced = sql`outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
@@ -109,7 +114,7 @@ export async function emptyLane(tx: Executor, lane: string, limit: number): Prom
   return query<AbandonedRow>(
     tx,
     sql`delete from outbox where outbox_id in (select outbox_id from outbox where lane = ${lane} order by outbox_id limit ${limit})
-      returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject, attempts, in_flight as "inFlight"`,
+      returning app_id, client_id, event_type, subject, attempts, in_flight`,
   );
 }
 
@@ -119,7 +124,7 @@ export async function sumOutbox(
 ): Promise<{ lane: string; waiting: number; inFlight: number; dueAtMs: number }[]> {
   return query(
     executor,
-    sql`select lane, count(*) as waiting, count(*) filter (where in_flight) as "inFlight", min(due_at_ms) as "dueAtMs"
+    sql`select lane, count(*) as waiting, count(*) filter (where in_flight) as in_flight, min(due_at_ms) as due_at_ms
       from outbox group by lane order by lane`,
   );
 }

@@ -28,9 +28,8 @@ export type PlatformAccount = AccountReach & {
 
 type AccountRow = Omit<PlatformAccount, "secrets"> & { secretsSealed: string };
 
-const columns = sql`app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", postbacks, costs,
-  rate_per_s as "ratePerS", settings, secrets_sealed as "secretsSealed", token_expires_at_ms as "tokenExpiresAtMs",
-  last_error as "lastError", last_error_at_ms as "lastErrorAtMs"`;
+const columns = sql`app_id, ad_platform, advertiser_id, postbacks, costs, rate_per_s, settings, secrets_sealed,
+  token_expires_at_ms, last_error, last_error_at_ms`;
 
 function whereKey(key: AccountKey) {
   return sql`app_id = ${key.appId} and ad_platform = ${key.adPlatform} and advertiser_id = ${key.advertiserId}`;
@@ -40,7 +39,7 @@ function whereKey(key: AccountKey) {
 export async function loadReaches(executor: Executor, appIds: readonly number[]): Promise<AccountReach[]> {
   return query<AccountReach>(
     executor,
-    sql`select app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", postbacks from platform_account
+    sql`select app_id, ad_platform, advertiser_id, postbacks from platform_account
       where postbacks and ${isOf(appIds)} order by app_id, ad_platform, advertiser_id`,
   );
 }

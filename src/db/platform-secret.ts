@@ -14,7 +14,7 @@ export async function loadPlatformSecrets(
 ): Promise<Map<number, Map<string, string>>> {
   const rows = await query<PlatformSecret & { sealed: string }>(
     executor,
-    sql`select app_id as "appId", ad_platform as platform, name, value_sealed as sealed from platform_secret
+    sql`select app_id, ad_platform as platform, name, value_sealed as sealed from platform_secret
       where ${isOf(appIds)}`,
   );
   const secrets = new Map<number, Map<string, string>>();

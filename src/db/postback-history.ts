@@ -1,11 +1,12 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 /* What the tables still hold about past moments. Each function serves many users at once. */
 
 function wanted(users: readonly UserKey[]) {
-  return sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)`;
+  return rowsOf("wanted", users, { appId: "int", clientId: "text" });
 }
 
 /** Local days, both ends included. */
@@ -30,8 +31,7 @@ export type PastOrder = UserKey & {
 export async function loadPastOrders(executor: Executor, users: readonly UserKey[]): Promise<PastOrder[]> {
   return query<PastOrder>(
     executor,
-    sql`select o.app_id as "appId", o.client_id as "clientId", o.trace_id as "traceId", o.day, o.at_ms as "atMs",
-        o.received_at_ms as "receivedAtMs", o.cents, o.pay_count as "payCount", o.properties
+    sql`select o.app_id, o.client_id, o.trace_id, o.day, o.at_ms, o.received_at_ms, o.cents, o.pay_count, o.properties
       from ${wanted(users)} join orders o on o.app_id = wanted.app_id and o.client_id = wanted.client_id collate "C"
       order by o.client_id, o.pay_count, o.trace_id`,
   );
@@ -47,8 +47,7 @@ export async function loadFirstActivities(
 ): Promise<FirstActivity[]> {
   return query<FirstActivity>(
     executor,
-    sql`select distinct on (e.client_id, e.day) e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs",
-        e.received_at_ms as "receivedAtMs"
+    sql`select distinct on (e.client_id, e.day) e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms
       from ${wanted(users)}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
       join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
@@ -73,8 +72,7 @@ export async function loadPastEvents(
 ): Promise<PastEvent[]> {
   return query<PastEvent>(
     executor,
-    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs", e.received_at_ms as "receivedAtMs", e.event,
-        e.properties
+    sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, e.event, e.properties
       from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track' and e.event = any(${names}::text[]) and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,

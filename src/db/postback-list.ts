@@ -1,4 +1,5 @@
 import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback/postback.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { allOf, type Executor, query, type Sql, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
@@ -18,9 +19,8 @@ export type ListedPostback = PostbackKey & {
   changedAtMs: number;
 };
 
-const columns = sql`app_id as "appId", client_id as "clientId", event_type as "eventType", subject, ad_platform as "adPlatform",
-  rule_id as "ruleId", moment, trace_id as "traceId", at_ms as "atMs", value_cents as "valueCents", status, reason, attempts,
-  resent, back_cents as "backCents", created_at_ms as "createdAtMs", changed_at_ms as "changedAtMs"`;
+const columns = sql`app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
+  status, reason, attempts, resent, back_cents, created_at_ms, changed_at_ms`;
 
 /** The postbacks to find; absent fields do not restrict. */
 export type PostbackFilter = {
@@ -114,9 +114,8 @@ function conditionOf(filter: PostbackFilter): Sql {
 
 function isAmong(postbacks: NonNullable<PostbackFilter["postbacks"]>): Sql {
   const clientIds = postbacks.map((one) => one.clientId);
-  return sql`client_id = any(${clientIds}::text[]) and (client_id, event_type, subject) in (
-    select * from unnest(${clientIds}::text[], ${postbacks.map((one) => one.eventType)}::text[],
-      ${postbacks.map((one) => one.subject)}::text[]))`;
+  const among = rowsOf("among", postbacks, { clientId: "text", eventType: "text", subject: "text" });
+  return sql`client_id = any(${clientIds}::text[]) and (client_id, event_type, subject) in (select * from ${among})`;
 }
 
 /** The number of postbacks with a status. */
@@ -143,7 +142,7 @@ export async function countReasons(
   const statuses = ALL_STATUSES.filter((status) => status !== POSTBACK_STATUS.accepted);
   return query<ReasonCount>(
     executor,
-    sql`select status, ad_platform as "adPlatform", reason, count(*) as postbacks from postback
+    sql`select status, ad_platform, reason, count(*) as postbacks from postback
       where app_id = ${appId} and status = any(${statuses}::int[]) and created_at_ms >= ${sinceMs} and reason <> ''
       group by 1, 2, 3 order by count(*) desc, status desc, ad_platform, reason limit ${limit}`,
   );

@@ -2,6 +2,7 @@ import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback/postbac
 import { LIMITS } from "../limits.ts";
 import { markSlices } from "./dirty-day.ts";
 import { preferIndexes } from "./engine/pool.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
 import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
@@ -42,20 +43,27 @@ export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
  */
 async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
   if (settled.length === 0) return;
-  const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
+  const ended = rowsOf("ended", settled, {
+    appId: "int",
+    clientId: "text",
+    eventType: "text",
+    subject: "text",
+    status: "int",
+    reason: "text",
+    attempts: "int",
+    backCents: "bigint",
+    acceptedDay: "date",
+  });
   const rows = await query<OrderOfPostback & { cohortDay: string | null; status: number; acceptedDay: string | null }>(
     tx,
     sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = ${STATUS.skipped})::int, back_cents = ended.back_cents,
         accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
-      from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
-          ${list("status")}::int[], ${list("reason")}::text[], ${list("attempts")}::int[], ${list("backCents")}::bigint[],
-          ${list("acceptedDay")}::date[])
-        as ended (app_id, client_id, event_type, subject, status, reason, attempts, back_cents, accepted_day)
+      from ${ended}
       left join user_account u on u.app_id = ended.app_id and u.client_id = ended.client_id collate "C"
       where postback.app_id = ended.app_id and postback.client_id = ended.client_id collate "C"
         and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> ${STATUS.accepted}
-      returning postback.app_id as "appId", postback.client_id as "clientId", postback.trace_id as "traceId", postback.status,
-        postback.accepted_day as "acceptedDay", case when postback.ad_platform <> '' then u.cohort_day end as "cohortDay"`,
+      returning postback.app_id, postback.client_id, postback.trace_id, postback.status,
+        postback.accepted_day, case when postback.ad_platform <> '' then u.cohort_day end as cohort_day`,
   );
   const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== POSTBACK_STATUS.waiting);
   await showPostbacksInOrders(tx, ofOrders);

@@ -1,4 +1,5 @@
 import type { TouchKind } from "../domain/attribution/touch.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
@@ -18,15 +19,13 @@ export type ParcelFacts = PostbackKey & {
 
 export async function loadParcelFacts(executor: Executor, keys: readonly PostbackKey[]): Promise<ParcelFacts[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, { appId: "int", clientId: "text", eventType: "text", subject: "text" });
   return query<ParcelFacts>(
     executor,
-    sql`select p.app_id as "appId", p.client_id as "clientId", p.event_type as "eventType", p.subject, p.at_ms as "atMs",
-        p.value_cents as "valueCents", p.trace_id as "traceId",
-        p.made_for as "madeFor", p.created_at_ms as "createdAtMs", p.resent,
-        (select won -> 'touch' ->> 'kind' from jsonb_array_elements(d.candidates) won where won ->> 'outcome' = 'won' limit 1) as "touchKind"
-      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[],
-          ${keys.map((key) => key.eventType)}::text[], ${keys.map((key) => key.subject)}::text[])
-        as wanted (app_id, client_id, event_type, subject)
+    sql`select p.app_id, p.client_id, p.event_type, p.subject, p.at_ms, p.value_cents, p.trace_id, p.made_for,
+        p.created_at_ms, p.resent,
+        (select won -> 'touch' ->> 'kind' from jsonb_array_elements(d.candidates) won where won ->> 'outcome' = 'won' limit 1) as touch_kind
+      from ${wanted}
       join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
         and p.event_type = wanted.event_type and p.subject = wanted.subject collate "C"
       left join user_account u on u.app_id = p.app_id and u.client_id = p.client_id

@@ -1,9 +1,9 @@
 import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain/postback/postback-rule.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPlatform",
-  turbo_promoted_object_id as "campaignId", moment, event_type as "eventType", conditions, share_bp as "shareBp",
-  value, window_days as "windowDays", enabled`;
+const columns = sql`rule_id, app_id, ad_platform, turbo_promoted_object_id as campaign_id, moment, event_type,
+  conditions, share_bp, value, window_days, enabled`;
 
 export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
 
@@ -68,14 +68,17 @@ export async function orderPostbackRules(
   const { appId, ruleIds, changedAtMs } = order;
   const known = await query<{ ruleId: number }>(
     tx,
-    sql`select rule_id as "ruleId" from postback_rule where app_id = ${appId} order by rule_id for update`,
+    sql`select rule_id from postback_rule where app_id = ${appId} order by rule_id for update`,
   );
   const sorted = [...ruleIds].sort((left, right) => left - right);
   if (known.length !== sorted.length || known.some(({ ruleId }, at) => ruleId !== sorted[at])) return false;
+  const wanted = rowsOf("wanted", ruleIds, {
+    ruleId: ["int", (ruleId) => ruleId],
+    position: ["int", (_, index) => index + 1],
+  });
   await execute(
     tx,
-    sql`update postback_rule set position = wanted.position, changed_at_ms = ${changedAtMs}
-      from unnest(${ruleIds}::int[]) with ordinality as wanted (rule_id, position)
+    sql`update postback_rule set position = wanted.position, changed_at_ms = ${changedAtMs} from ${wanted}
       where postback_rule.app_id = ${appId} and postback_rule.rule_id = wanted.rule_id`,
   );
   return true;

@@ -1,5 +1,6 @@
 import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
 
@@ -35,18 +36,29 @@ export type NewPostback = PostbackKey & {
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
-  const list = <K extends keyof NewPostback>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    appId: "int",
+    clientId: "text",
+    eventType: "text",
+    subject: "text",
+    adPlatform: "text",
+    ruleId: "int",
+    moment: "text",
+    traceId: "text",
+    atMs: "bigint",
+    valueCents: "bigint",
+    status: "int",
+    isPassed: "boolean",
+    reason: "text",
+    createdAtMs: "bigint",
+    changedAtMs: "bigint",
+    madeFor: ["text", (row) => row.madeFor ?? row.clientId],
+  });
   return query<PostbackKey>(
     tx,
     sql`insert into postback (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
         status, is_passed, reason, created_at_ms, changed_at_ms, made_for, back_cents)
-      select *, 0 from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
-        ${list("subject")}::text[], ${list("adPlatform")}::text[], ${list("ruleId")}::int[], ${list("moment")}::text[],
-        ${list("traceId")}::text[], ${list("atMs")}::bigint[], ${list("valueCents")}::bigint[], ${list("status")}::int[],
-        ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[],
-        ${list("changedAtMs")}::bigint[], ${rows.map((row) => row.madeFor ?? row.clientId)}::text[])
-        as new (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents, status, is_passed,
-          reason, created_at_ms, changed_at_ms, made_for)
+      select *, 0 from ${fresh}
       where not exists (select 1 from postback renamed where renamed.made_for <> renamed.client_id and renamed.app_id = new.app_id
         and renamed.made_for = new.made_for collate "C" and renamed.client_id <> new.client_id collate "C"
         and renamed.event_type = new.event_type and renamed.subject = new.subject collate "C"
@@ -55,7 +67,7 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
         status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
       where postback.status = ${STATUS.skipped} and excluded.status = ${STATUS.waiting} and postback.trace_id = excluded.trace_id and postback.attempts = 0
-      returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
+      returning app_id, client_id, event_type, subject`,
   );
 }
 
@@ -64,17 +76,16 @@ export type Withdrawn = PostbackKey & { traceId: string; madeFor: string };
 /** Deletes postbacks that were never attempted, so that they can be judged again; returns them. */
 export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<Withdrawn[]> {
   if (users.length === 0) return [];
-  const moved = sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
-    as moved (app_id, client_id)`;
+  const moved = rowsOf("moved", users, { appId: "int", clientId: "text" });
   const gone = await query<PostbackKey>(
     tx,
     sql`delete from outbox using ${moved}
       where outbox.app_id = moved.app_id and outbox.client_id = moved.client_id collate "C" and outbox.attempts = 0
         and left(outbox.event_type, 1) <> '$' and not outbox.content ? 'is_resent'
-      returning outbox.app_id as "appId", outbox.client_id as "clientId", outbox.event_type as "eventType", outbox.subject`,
+      returning outbox.app_id, outbox.client_id, outbox.event_type, outbox.subject`,
   );
-  const returning = sql`postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType",
-    postback.subject, postback.trace_id as "traceId", postback.made_for as "madeFor"`;
+  const returning = sql`postback.app_id, postback.client_id, postback.event_type, postback.subject, postback.trace_id,
+    postback.made_for`;
   const waiting = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = ${STATUS.waiting} returning ${returning}`,
@@ -88,8 +99,7 @@ export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[])
 }
 
 function wanted(keys: readonly PostbackKey[]) {
-  return sql`unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[],
-    ${keys.map((key) => key.eventType)}::text[], ${keys.map((key) => key.subject)}::text[]) as wanted (app_id, client_id, event_type, subject)`;
+  return rowsOf("wanted", keys, { appId: "int", clientId: "text", eventType: "text", subject: "text" });
 }
 
 const isWanted = sql`postback.app_id = wanted.app_id and postback.client_id = wanted.client_id collate "C"
@@ -103,11 +113,9 @@ export async function findEarlierPostbacks(
   if (orders.length === 0) return [];
   return query<OrderOfPostback>(
     tx,
-    sql`select distinct p.app_id as "appId", p.client_id as "clientId", p.trace_id as "traceId"
-      from unnest(${orders.map((order) => order.appId)}::int[], ${orders.map((order) => order.clientId)}::text[],
-          ${orders.map((order) => order.traceId)}::text[]) as wanted (app_id, client_id, trace_id)
-      join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
-        and p.trace_id = wanted.trace_id collate "C"`,
+    sql`select distinct p.app_id, p.client_id, p.trace_id from ${ordersOf(orders)}
+      join postback p on p.app_id = named.app_id and p.client_id = named.client_id collate "C"
+        and p.trace_id = named.trace_id collate "C"`,
   );
 }
 
@@ -147,8 +155,7 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
 }
 
 function ordersOf(orders: readonly OrderOfPostback[]) {
-  return sql`unnest(${orders.map((order) => order.appId)}::int[], ${orders.map((order) => order.clientId)}::text[],
-    ${orders.map((order) => order.traceId)}::text[]) as named (app_id, client_id, trace_id)`;
+  return rowsOf("named", orders, { appId: "int", clientId: "text", traceId: "text" });
 }
 
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
@@ -184,7 +191,7 @@ export async function renamePostbacks(
   );
   const orders = await query<OrderOfPostback>(
     tx,
-    sql`select app_id as "appId", client_id as "clientId", trace_id as "traceId" from postback
+    sql`select app_id, client_id, trace_id from postback
       where app_id = ${appId} and client_id = ${newClientId} and trace_id <> ''`,
   );
   await showPostbacksInOrders(tx, orders);
@@ -203,7 +210,7 @@ function isFree(clientId: string) {
 export async function unrenamePostbacks(tx: Executor): Promise<void> {
   const names = await query<UserKey & { madeFor: string }>(
     tx,
-    sql`select distinct app_id as "appId", client_id as "clientId", made_for as "madeFor" from postback
+    sql`select distinct app_id, client_id, made_for from postback
       where made_for <> client_id and made_for <> '' order by 1, 2, 3`,
   );
   for (const { appId, clientId, madeFor } of names) {
@@ -231,16 +238,21 @@ export async function reopenPostbacks(
   changedAtMs: number,
 ): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
+  const again = rowsOf("again", rows, {
+    appId: "int",
+    clientId: "text",
+    eventType: "text",
+    subject: "text",
+    adPlatform: "text",
+    valueCents: "bigint",
+  });
   return query<PostbackKey>(
     tx,
     sql`update postback set status = ${STATUS.waiting}, reason = '', resent = postback.resent + 1, ad_platform = again.ad_platform,
         value_cents = again.value_cents, changed_at_ms = ${changedAtMs}
-      from unnest(${rows.map((row) => row.appId)}::int[], ${rows.map((row) => row.clientId)}::text[],
-          ${rows.map((row) => row.eventType)}::text[], ${rows.map((row) => row.subject)}::text[],
-          ${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.valueCents)}::bigint[])
-        as again (app_id, client_id, event_type, subject, ad_platform, value_cents)
+      from ${again}
       where postback.app_id = again.app_id and postback.client_id = again.client_id collate "C"
         and postback.event_type = again.event_type and postback.subject = again.subject collate "C" and postback.status in (${STATUS.givenUp}, ${STATUS.skipped})
-      returning postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType", postback.subject`,
+      returning postback.app_id, postback.client_id, postback.event_type, postback.subject`,
   );
 }

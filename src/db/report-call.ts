@@ -26,7 +26,7 @@ export async function takeCall(
     );
     const made = await query<{ calledAtMs: number }>(
       tx,
-      sql`select called_at_ms as "calledAtMs" from report_call where developer_id = ${developerId} order by called_at_ms`,
+      sql`select called_at_ms from report_call where developer_id = ${developerId} order by called_at_ms`,
     );
     if (made.length >= rate.calls) {
       // The moment when enough of the oldest calls have left the window for one more.
@@ -35,7 +35,7 @@ export async function takeCall(
     }
     const [row] = await query<{ callId: number }>(
       tx,
-      sql`insert into report_call (developer_id, called_at_ms) values (${developerId}, ${nowMs}) returning call_id as "callId"`,
+      sql`insert into report_call (developer_id, called_at_ms) values (${developerId}, ${nowMs}) returning call_id`,
     );
     const resetAtMs = (made[0]?.calledAtMs ?? nowMs) + windowMs;
     return { kind: "granted", callId: row!.callId, remaining: rate.calls - made.length - 1, resetAtMs };

@@ -15,8 +15,7 @@ export type ReportView = {
 
 type ViewKey = Pick<ReportView, "appId" | "viewId">;
 
-const columns = sql`view_id as "viewId", app_id as "appId", owner, is_shared as "isShared", name, parameters,
-  changed_at_ms as "changedAtMs"`;
+const columns = sql`view_id, app_id, owner, is_shared, name, parameters, changed_at_ms`;
 
 /** A person's own views, and shared ones. */
 export async function loadReportViews(

@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** Every column that holds a sealed secret. `secret rotate` goes by this list; a test compares it with the tables. */
@@ -24,7 +25,7 @@ type SealedColumn = (typeof SEALED_COLUMNS)[number];
 export async function sealFor(executor: Executor, vault: Vault, secret: string): Promise<string> {
   const [row] = await query<{ isOurs: boolean }>(
     executor,
-    sql`select key_fingerprint = ${vault.fingerprint} as "isOurs" from installation for share`,
+    sql`select key_fingerprint = ${vault.fingerprint} as is_ours from installation for share`,
   );
   if (!row?.isOurs) {
     throw new UsageError(
@@ -53,11 +54,13 @@ export async function resealAll(tx: Executor, { from, to }: { from: Vault; to: V
     const [table, name] = [identifier(column.table), identifier(column.column)];
     await execute(tx, sql`lock table ${table} in share row exclusive mode`);
     await forEachPage(tx, column, async (sealed) => {
-      const fresh = sealed.map((one) => to.seal(openOf(column, from, one)));
+      const fresh = rowsOf("fresh", sealed, {
+        old: ["text", (one) => one],
+        sealed: ["text", (one) => to.seal(openOf(column, from, one))],
+      });
       count += await execute(
         tx,
-        sql`update ${table} set ${name} = fresh.sealed
-          from unnest(${sealed}::text[], ${fresh}::text[]) as fresh (old, sealed) where ${table}.${name} = fresh.old`,
+        sql`update ${table} set ${name} = fresh.sealed from ${fresh} where ${table}.${name} = fresh.old`,
       );
     });
   }

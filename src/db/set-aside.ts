@@ -35,8 +35,8 @@ export async function setAside(executor: Executor, items: readonly SetAside[]): 
   }
 }
 
-const shortColumns = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
-  app_id as "appId", received_at_ms as "receivedAtMs", reason, state`;
+const shortColumns = sql`set_aside_id, journal_id, from_position as "from", until_position as "until",
+  app_id, received_at_ms, reason, state`;
 
 const columns = sql`${shortColumns}, payload`;
 

@@ -1,3 +1,4 @@
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** The number of touches that a campaign's links have brought on a local day. */
@@ -12,12 +13,17 @@ export type TouchDay = {
 /** Adds to the stored numbers. Takes one row per campaign and day; rows are sorted, so that writers cannot deadlock. */
 export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Promise<void> {
   if (rows.length === 0) return;
-  const list = <K extends keyof TouchDay>(key: K) => rows.map((row) => row[key]);
+  const fresh = rowsOf("new", rows, {
+    appId: "int",
+    campaignId: "text",
+    day: "date",
+    clicks: "bigint",
+    impressions: "bigint",
+  });
   await execute(
     tx,
     sql`insert into touch_day as known (app_id, turbo_promoted_object_id, day, clicks, impressions)
-      select * from unnest(${list("appId")}::int[], ${list("campaignId")}::text[], ${list("day")}::date[],
-        ${list("clicks")}::bigint[], ${list("impressions")}::bigint[]) order by 1, 2, 3
+      select * from ${fresh} order by 1, 2, 3
       on conflict (app_id, turbo_promoted_object_id, day) do update set clicks = known.clicks + excluded.clicks,
         impressions = known.impressions + excluded.impressions`,
   );
@@ -32,11 +38,12 @@ export async function loadCampaignFigures(
   asked: { appId: number; campaignIds: readonly string[]; fromDay: string; untilDay: string },
 ): Promise<Map<string, CampaignFigures>> {
   const { appId, campaignIds, fromDay, untilDay } = asked;
+  const wanted = rowsOf("wanted", campaignIds, { id: ["text", (id) => id] });
   const rows = await query<{ id: string } & CampaignFigures>(
     executor,
     sql`select wanted.id, coalesce(t.clicks, 0) as clicks, coalesce(t.impressions, 0) as impressions,
         coalesce(c.users, 0) as users
-      from unnest(${campaignIds}::text[]) as wanted (id)
+      from ${wanted}
       left join (
         select turbo_promoted_object_id as id, sum(clicks)::bigint as clicks, sum(impressions)::bigint as impressions
         from touch_day where app_id = ${appId} and turbo_promoted_object_id = any(${campaignIds}::text[])

@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { Touch } from "../domain/attribution/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
 import { copyJson, copyRows, copyText } from "./engine/copy.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 export type TouchRow = {
@@ -56,10 +57,10 @@ export async function findTouchIds(
   keys: readonly { appId: number; touchId: string }[],
 ): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
+  const wanted = rowsOf("wanted", keys, { appId: "int", touchId: "uuid" });
   const rows = await query<{ appId: number; touchId: string }>(
     executor,
-    sql`select t.app_id as "appId", replace(t.touch_id::text, '-', '') as "touchId"
-      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.touchId)}::uuid[]) as wanted (app_id, touch_id)
+    sql`select t.app_id, replace(t.touch_id::text, '-', '') as touch_id from ${wanted}
       join touch t on t.app_id = wanted.app_id and t.touch_id = wanted.touch_id`,
   );
   return new Set(rows.map((row) => touchKeyText(row.appId, row.touchId)));
@@ -74,8 +75,8 @@ export type RangeLookup = KeyLookup & { seenUntil: number };
 /** One touch under one key. */
 export type KeyRow = { appId: number; key: string; touchedAtMs: number; touchId: string; week: string };
 
-const KEY_COLUMNS = sql`k.app_id as "appId", replace(k.key_value::text, '-', '') as key, k.touched_at_ms as "touchedAtMs",
-  replace(k.touch_id::text, '-', '') as "touchId", k.week`;
+const KEY_COLUMNS = sql`k.app_id, replace(k.key_value::text, '-', '') as key, k.touched_at_ms,
+  replace(k.touch_id::text, '-', '') as touch_id, k.week`;
 
 /**
  * All touches under many keys at once, by one scan of each week's index in key order: a quarter of the time that a
@@ -105,8 +106,8 @@ export async function findNewest(
   if (lookups.length === 0) return [];
   const rows = await query<KeyRow & { lookup: number }>(
     executor,
-    sql`select (wanted.lookup - 1)::int as lookup, ${KEY_COLUMNS}
-      from ${unnested(lookups)}
+    sql`select wanted.lookup, ${KEY_COLUMNS}
+      from ${wantedKeys(lookups)}
       cross join lateral (
         select * from touch_key t
         where t.app_id = wanted.app_id and t.key_value = wanted.key_value
@@ -117,11 +118,15 @@ export async function findNewest(
   return rows;
 }
 
-function unnested(lookups: readonly KeyLookup[]) {
-  return sql`unnest(${lookups.map((one) => one.appId)}::int[], ${lookups.map((one) => one.key)}::uuid[],
-      ${lookups.map((one) => one.fromMs)}::bigint[], ${lookups.map((one) => one.untilMs)}::bigint[],
-      ${lookups.map((one) => weekOf(one.fromMs))}::date[])
-    with ordinality as wanted (app_id, key_value, from_ms, until_ms, from_week, lookup)`;
+function wantedKeys(lookups: readonly KeyLookup[]) {
+  return rowsOf("wanted", lookups, {
+    appId: "int",
+    keyValue: ["uuid", (one) => one.key],
+    fromMs: "bigint",
+    untilMs: "bigint",
+    fromWeek: ["date", (one) => weekOf(one.fromMs)],
+    lookup: ["int", (_, index) => index],
+  });
 }
 
 /** The number of touches under each key in [from, until) that are stored in one week, counted up to `max`. */
@@ -134,7 +139,7 @@ export async function countInWeek(
   const rows = await query<{ touches: number }>(
     executor,
     sql`select counted.touches::int as touches
-      from ${unnested(lookups)}
+      from ${wantedKeys(lookups)}
       cross join lateral (
         select count(*) as touches from (
           select 1 from touch_key k
@@ -154,13 +159,13 @@ export async function loadTouches(
   ids: readonly { appId: number; touchId: string; week: string }[],
 ): Promise<Map<string, Touch>> {
   if (ids.length === 0) return new Map();
+  const wanted = rowsOf("wanted", ids, { appId: "int", touchId: "uuid", week: "date" });
   const rows = await query<Touch & { appId: number }>(
     executor,
-    sql`select t.app_id as "appId", replace(t.touch_id::text, '-', '') as "touchId", t.kind, t.ad_platform as platform,
-        t.touched_at_ms as "touchedAtMs", t.received_at_ms as "receivedAtMs", t.turbo_promoted_object_id as "campaignId",
-        t.channel, t.advertiser_id as "advertiserId", t.gid, t.aid, t.cid, t.csite, t.ip, t.details
-      from unnest(${ids.map((one) => one.appId)}::int[], ${ids.map((one) => one.touchId)}::uuid[], ${ids.map((one) => one.week)}::date[])
-        as wanted (app_id, touch_id, week)
+    sql`select t.app_id, replace(t.touch_id::text, '-', '') as touch_id, t.kind, t.ad_platform as platform,
+        t.touched_at_ms, t.received_at_ms, t.turbo_promoted_object_id as campaign_id, t.channel, t.advertiser_id, t.gid,
+        t.aid, t.cid, t.csite, t.ip, t.details
+      from ${wanted}
       join touch t on t.app_id = wanted.app_id and t.touch_id = wanted.touch_id and t.week = wanted.week`,
   );
   return new Map(rows.map(({ appId, ...touch }) => [touchKeyText(appId, touch.touchId), touch]));

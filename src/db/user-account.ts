@@ -5,8 +5,10 @@ import type { Device } from "../domain/user/device.ts";
 import type { Figures } from "../domain/user/user-figures.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { renameDecisions } from "./attribution-decision.ts";
+import { columnOf } from "./engine/column-name.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
-import { compile, type Executor, execute, query, sql } from "./engine/sql.ts";
+import { rowsOf } from "./engine/rows.ts";
+import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
 
 export type UserAccount = UserKey & {
@@ -114,43 +116,43 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
 
 const columnNames = COLUMNS.map(([column]) => column);
 const COLUMN_LIST = columnNames.join(", ");
-const SELECT_LIST = columnNames.map((column) => `u.${column}`).join(", ");
 const UPSERT = `insert into user_account (${COLUMN_LIST}) select ${COLUMN_LIST} from stage_user
   on conflict (app_id, client_id) do update set ${columnNames
     .slice(2)
     .map((column) => `${column} = excluded.${column}`)
     .join(", ")}`;
 
-const FROM_WANTED = `from unnest($1::int[], $2::text[]) as wanted (app_id, client_id)
-  join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
-/** The size of a profile. An uncompressed value, as nearly all are, has its size known without being read. */
-const PROFILE_BYTES = `case when pg_column_compression(u.properties) is null then pg_column_size(u.properties)
-  else octet_length(u.properties::text) end`;
-const HAS_ROOM = `coalesce(sum(${PROFILE_BYTES}) over (rows between unbounded preceding and 1 preceding), 0) <= $3`;
-const SELECT_WITHIN = SELECT_LIST.replace("u.properties", `case when ${HAS_ROOM} then u.properties end`);
-
-/** Reads the profile once, however many properties are wanted. */
-const SELECT_SOME = SELECT_LIST.replace(
-  "u.properties",
-  `coalesce((select jsonb_object_agg(one.key, one.value) from jsonb_each(u.properties) one where one.key = any($3)), '{}')`,
+/** All columns but the profile, which is read in several ways. */
+const PLAIN_COLUMNS = listed(
+  COLUMNS.filter(([column]) => column !== "properties").map(
+    ([column, field]) => sql`u.${identifier(column)} as ${identifier(columnOf(field))}`,
+  ),
 );
 
-/**
- * Users by key, in no order; with `properties`, only those of each profile, which saves memory. Rows come as arrays,
- * because naming fifty columns in every row is the driver's main cost here.
- */
+function fromWanted(keys: readonly UserKey[]): Sql {
+  return sql`from ${rowsOf("wanted", keys, { appId: "int", clientId: "text" })}
+    join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
+}
+
+/** Users by key, in no order; with `properties`, only those of each profile, which saves memory. */
 export async function loadUsers(
   executor: Executor,
   keys: readonly UserKey[],
   properties?: readonly string[],
 ): Promise<UserAccount[]> {
   if (keys.length === 0) return [];
-  const values: unknown[] = [keys.map((key) => key.appId), keys.map((key) => key.clientId)];
-  if (properties) values.push(properties);
-  const text = `select ${properties ? SELECT_SOME : SELECT_LIST} ${FROM_WANTED}`;
-  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
-  return result.rows.map(fromRow);
+  // Reads the profile once, however many properties are wanted.
+  const some = sql`coalesce((select jsonb_object_agg(one.key, one.value) from jsonb_each(u.properties) one
+    where one.key = any(${properties}::text[])), '{}') as properties`;
+  return query<UserAccount>(
+    executor,
+    sql`select ${PLAIN_COLUMNS}, ${properties ? some : sql`u.properties`} ${fromWanted(keys)}`,
+  );
 }
+
+/** The size of a profile. An uncompressed value, as nearly all are, has its size known without being read. */
+const profileBytes = sql`case when pg_column_compression(u.properties) is null then pg_column_size(u.properties)
+  else octet_length(u.properties::text) end`;
 
 /** Users with their whole profiles, or undefined when the profiles of these users are larger together than `profileBytesMax`. */
 export async function loadUsersWithin(
@@ -159,10 +161,12 @@ export async function loadUsersWithin(
   profileBytesMax: number,
 ): Promise<UserAccount[] | undefined> {
   if (keys.length === 0) return [];
-  const { values } = compile(sql`${keys.map((key) => key.appId)}${keys.map((key) => key.clientId)}${profileBytesMax}`);
-  const text = `select ${SELECT_WITHIN} ${FROM_WANTED}`;
-  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
-  const users = result.rows.map(fromRow);
+  const bytesBefore = sql`coalesce(sum(${profileBytes}) over (rows between unbounded preceding and 1 preceding), 0)`;
+  const users = await query<UserAccount>(
+    executor,
+    sql`select ${PLAIN_COLUMNS}, case when ${bytesBefore} <= ${profileBytesMax} then u.properties end as properties
+      ${fromWanted(keys)}`,
+  );
   return users.every((user) => user.properties !== null) ? users : undefined;
 }
 
@@ -171,11 +175,11 @@ export async function pageUsers(
   executor: Executor,
   page: { appId: number; afterClientId: string; limit: number },
 ): Promise<UserAccount[]> {
-  const { values } = compile(sql`${page.appId}${page.afterClientId}${page.limit}`);
-  const text = `select ${SELECT_LIST} from user_account u where u.app_id = $1 and u.client_id > $2
-    order by u.client_id limit $3`;
-  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
-  return result.rows.map(fromRow);
+  return query<UserAccount>(
+    executor,
+    sql`select ${PLAIN_COLUMNS}, u.properties from user_account u
+      where u.app_id = ${page.appId} and u.client_id > ${page.afterClientId} order by u.client_id limit ${page.limit}`,
+  );
 }
 
 export async function countUsers(executor: Executor, appId: number): Promise<number> {
@@ -184,12 +188,6 @@ export async function countUsers(executor: Executor, appId: number): Promise<num
     sql`select count(*) as users from user_account where app_id = ${appId}`,
   );
   return row!.users;
-}
-
-function fromRow(row: unknown[]): UserAccount {
-  const user: Record<string, unknown> = {};
-  for (let index = 0; index < COLUMNS.length; index += 1) user[COLUMNS[index]![1]] = row[index];
-  return user as UserAccount;
 }
 
 /**
@@ -217,10 +215,10 @@ function toCopyRow(user: UserAccount): string {
 
 /** The registered ones among these users. */
 export async function findRegistered(executor: Executor, keys: readonly UserKey[]): Promise<UserKey[]> {
+  const wanted = rowsOf("wanted", keys, { appId: "int", clientId: "text" });
   return query<UserKey>(
     executor,
-    sql`select u.app_id as "appId", u.client_id as "clientId"
-      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[]) as wanted (app_id, client_id)
+    sql`select u.app_id, u.client_id from ${wanted}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
       where u.is_registered`,
   );
@@ -251,7 +249,7 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
         pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count)
       select app_id, ${newClientId}, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
         pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count from moved
-      returning trace_id as "traceId"`,
+      returning trace_id`,
   );
   await execute(
     tx,

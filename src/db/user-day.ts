@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { execute, sql } from "./engine/sql.ts";
 
 export type UserDay = {
@@ -54,10 +55,10 @@ export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): 
  * is left to count them from.
  */
 export async function deleteUserDays(tx: pg.PoolClient, users: readonly UserKey[]): Promise<void> {
+  const gone = rowsOf("gone", users, { appId: "int", clientId: "text" });
   await execute(
     tx,
-    sql`delete from user_day using unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
-        as gone (app_id, client_id)
+    sql`delete from user_day using ${gone}
       where user_day.app_id = gone.app_id and user_day.client_id = gone.client_id collate "C"
         and not exists (select 1 from event_day e
           where e.state = 'dropped' and user_day.day >= e.day and user_day.day < e.until_day)`,

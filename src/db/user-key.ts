@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { TouchMethod } from "../domain/attribution/method.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 /** A key of a user, and the instant of the registration or return that it belongs to. */
@@ -34,12 +35,16 @@ export async function findUsersByKeys(
   limit: number,
 ): Promise<FoundHolder[]> {
   if (keys.length === 0) return [];
+  const wanted = rowsOf("wanted", keys, {
+    appId: "int",
+    keyValue: ["uuid", (one) => one.key],
+    fromMs: "bigint",
+    untilMs: "bigint",
+    lookup: ["int", (_, index) => index],
+  });
   return query<FoundHolder>(
     executor,
-    sql`select (wanted.lookup - 1)::int as lookup, found.client_id as "clientId", found.at_ms as "atMs"
-      from unnest(${keys.map((one) => one.appId)}::int[], ${keys.map((one) => one.key)}::uuid[],
-          ${keys.map((one) => one.fromMs)}::bigint[], ${keys.map((one) => one.untilMs)}::bigint[])
-        with ordinality as wanted (app_id, key_value, from_ms, until_ms, lookup)
+    sql`select wanted.lookup, found.client_id, found.at_ms from ${wanted}
       cross join lateral (
         select u.client_id, u.at_ms from user_key u
         where u.app_id = wanted.app_id and u.key_value = wanted.key_value
@@ -56,8 +61,8 @@ export async function findKeyHolders(
 ): Promise<{ key: string; clientId: string }[]> {
   return query(
     executor,
-    sql`select distinct replace(key_value::text, '-', '') as key, client_id as "clientId" from user_key
+    sql`select distinct replace(key_value::text, '-', '') as key, client_id from user_key
       where app_id = ${wanted.appId} and key_value = any(${wanted.keys}::uuid[])
-      order by "clientId", key limit ${wanted.limit}`,
+      order by client_id, key limit ${wanted.limit}`,
   );
 }
