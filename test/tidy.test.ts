@@ -157,6 +157,19 @@ const BANS: readonly Ban[] = [
     offence: "sql`select 1 from postback where status in (2, 3)`",
   },
   {
+    rule: "query names columns in camelCase: no alias does it by hand",
+    where: inSrc,
+    pattern: /\bas "[a-z]+[A-Z]/,
+    offence: 'sql`select app_id as "appId" from app`',
+  },
+  {
+    rule: "rowsOf makes a table of rows: no list of columns is written by hand",
+    where: (path) => inSrc(path) && path !== "src/db/engine/rows.ts",
+    // The elements of a column, as in unnest(flags), are not rows of the program.
+    pattern: /\bunnest\((?:\s*$|.*::\w+\[\])/,
+    offence: "sql`select app_id from unnest($1::int[]) as wanted (app_id)`",
+  },
+  {
     rule: "what is replayed uses no random number and no network",
     where: (path) => /^src\/(?:apply|domain|platform)\//.test(path),
     pattern:

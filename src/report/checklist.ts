@@ -21,23 +21,23 @@ export async function firstTimes(executor: Executor, appId: number): Promise<Fir
     const [row] = await query<{ atMs: number | null }>(executor, statement);
     return row?.atMs ?? null;
   };
-  const received = await first(sql`select min(minute_ms) as "atMs" from ledger_minute where app_id = ${appId}`);
+  const received = await first(sql`select min(minute_ms) as at_ms from ledger_minute where app_id = ${appId}`);
   const event = await first(
-    sql`select min(minute_ms) as "atMs" from ledger_minute where app_id = ${appId} and outcome = 'stored'`,
+    sql`select min(minute_ms) as at_ms from ledger_minute where app_id = ${appId} and outcome = 'stored'`,
   );
-  const called = await first(sql`select min(minute_ms) as "atMs" from touch_minute where app_id = ${appId}`);
+  const called = await first(sql`select min(minute_ms) as at_ms from touch_minute where app_id = ${appId}`);
   const touch = await first(
-    sql`select min(minute_ms) as "atMs" from touch_minute where app_id = ${appId} and outcome = 'stored'`,
+    sql`select min(minute_ms) as at_ms from touch_minute where app_id = ${appId} and outcome = 'stored'`,
   );
   const registration = await first(
-    sql`select min(registration_received_at_ms) as "atMs" from user_account where app_id = ${appId} and is_registered`,
+    sql`select min(registration_received_at_ms) as at_ms from user_account where app_id = ${appId} and is_registered`,
   );
-  const order = await first(sql`select min(received_at_ms) as "atMs" from orders where app_id = ${appId}`);
+  const order = await first(sql`select min(received_at_ms) as at_ms from orders where app_id = ${appId}`);
   const cost = await first(
-    sql`select changed_at_ms as "atMs" from cost where app_id = ${appId} order by day, ad_platform limit 1`,
+    sql`select changed_at_ms as at_ms from cost where app_id = ${appId} order by day, ad_platform limit 1`,
   );
   const postback = await first(
-    sql`select changed_at_ms as "atMs" from postback where app_id = ${appId} and status = ${STATUS.accepted} and left(event_type, 1) <> '$'
+    sql`select changed_at_ms as at_ms from postback where app_id = ${appId} and status = ${STATUS.accepted} and left(event_type, 1) <> '$'
       order by accepted_day, changed_at_ms limit 1`,
   );
   const requests = [received, called, registration].filter((atMs) => atMs !== null);

@@ -46,7 +46,7 @@ async function mostShared(
         where app_id = ${appId} and registered_day >= ${fromDay}::date and registered_at_ms >= ${sinceMs}
         order by registered_day desc, registered_at_ms desc, client_id desc limit ${ROWS_MAX})
       select value, count(*) as users, (select count(*) from newest where value <> '') as of,
-        min(registered_at_ms) as "firstAtMs", max(registered_at_ms) as "lastAtMs"
+        min(registered_at_ms) as first_at_ms, max(registered_at_ms) as last_at_ms
       from newest where value <> '' group by value order by users desc, value limit 1`,
   );
   return row;
@@ -70,8 +70,8 @@ async function countKeylessTouches(
         select ad_platform, details, ip, received_at_ms from touch
         where app_id = ${appId} and week = any(${weeks}::date[]) and received_at_ms >= ${sinceMs} limit ${ROWS_MAX})
       select ad_platform as platform, count(*) as touches,
-        count(*) filter (where ip = '' and not details ?| ${KEYS}::text[]) as "withoutKey",
-        min(received_at_ms) as "firstAtMs", max(received_at_ms) as "lastAtMs"
+        count(*) filter (where ip = '' and not details ?| ${KEYS}::text[]) as without_key,
+        min(received_at_ms) as first_at_ms, max(received_at_ms) as last_at_ms
       from sample group by ad_platform order by ad_platform`,
   );
 }
@@ -90,8 +90,8 @@ export async function loadRecentPayments(
         select distinct client_id from (
           select client_id from orders where app_id = ${appId} and received_at_ms >= ${sinceMs}
           order by received_at_ms desc, trace_id desc limit ${PAYERS_MAX}) newest)
-      select e.received_at_ms as "atMs", e.client_id as "clientId", e.at_ms as "timeMs", e.properties -> '$pay_amount' as amount,
-        coalesce(nullif(e.properties ->> '$order_id', ''), e.properties ->> '$trace_id', '') as "orderId"
+      select e.received_at_ms as at_ms, e.client_id, e.at_ms as time_ms, e.properties -> '$pay_amount' as amount,
+        coalesce(nullif(e.properties ->> '$order_id', ''), e.properties ->> '$trace_id', '') as order_id
       from payer join event e on e.app_id = ${appId} and e.client_id = payer.client_id
       where e.day >= ${fromDay}::date and e.received_at_ms >= ${sinceMs} and e.type = 'track' and e.event = '$PayEvent'
       order by e.received_at_ms, e.client_id limit ${ROWS_MAX}`,

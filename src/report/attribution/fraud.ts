@@ -74,8 +74,8 @@ async function evenGaps(
   return query<EvenGaps>(
     executor,
     sql`select * from (
-        select ad_platform as "adPlatform", aid, count(*)::int as users,
-          avg(registered_at_ms - touched_at_ms)::float8 as "meanMs",
+        select ad_platform, aid, count(*)::int as users,
+          avg(registered_at_ms - touched_at_ms)::float8 as mean_ms,
           (stddev_pop(registered_at_ms - touched_at_ms) / nullif(avg(registered_at_ms - touched_at_ms), 0))::float8 as scatter
         from user_account
         where app_id = ${range.appId} and registered_day between ${range.fromDay}::date and ${range.toDay}::date
@@ -83,7 +83,7 @@ async function evenGaps(
         group by ad_platform, aid
       ) by_ad
       where users >= ${USERS_MIN} and scatter < ${SCATTER_MIN}
-      order by users desc, "adPlatform", aid`,
+      order by users desc, ad_platform, aid`,
   );
 }
 
@@ -94,7 +94,7 @@ async function countFlags(
 ): Promise<{ flag: string; adPlatform: string; users: number }[]> {
   return query(
     executor,
-    sql`select flag, ad_platform as "adPlatform", count(*)::int as users
+    sql`select flag, ad_platform, count(*)::int as users
       from attribution_decision cross join lateral unnest(flags) as flag
       where app_id = ${range.appId} and at_ms >= ${range.fromMs} and at_ms < ${range.untilMs}
       group by flag, ad_platform order by users desc, flag, ad_platform`,
@@ -108,7 +108,7 @@ async function sharedDevices(
 ): Promise<{ clients: number; clientIds: string[] }[]> {
   return query(
     executor,
-    sql`select count(distinct client_id)::int as clients, (array_agg(distinct client_id order by client_id))[1:10] as "clientIds"
+    sql`select count(distinct client_id)::int as clients, (array_agg(distinct client_id order by client_id))[1:10] as client_ids
       from user_key where app_id = ${range.appId} and method = 'device_id' and at_ms >= ${range.fromMs} and at_ms < ${range.untilMs}
       group by key_value having count(distinct client_id) > ${CLIENTS_PER_DEVICE}
       order by 1 desc, 2 limit ${range.limit}`,

@@ -57,7 +57,7 @@ export async function runOrderList(executor: Executor, asked: OrderQuery): Promi
     sumOrderList(executor, asked),
     query<{ clientId: string; traceId: string }>(
       executor,
-      sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${hasUsers ? ordersOfUsers : sql`orders o`}
+      sql`select o.client_id, o.trace_id from ${hasUsers ? ordersOfUsers : sql`orders o`}
         where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
     ),
   ]);
@@ -142,8 +142,8 @@ async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery)
   ];
   const [sums] = await query<PayerSums>(
     executor,
-    sql`select coalesce(sum(u.pay_count), 0)::bigint as "payCount", coalesce(sum(u.pay_cents), 0)::bigint as "payCents",
-        coalesce(max(u.pay_max_cents), 0) as "payMaxCents"
+    sql`select coalesce(sum(u.pay_count), 0)::bigint as pay_count, coalesce(sum(u.pay_cents), 0)::bigint as pay_cents,
+        coalesce(max(u.pay_max_cents), 0) as pay_max_cents
       from user_account u where ${allOf(conditions)}`,
   );
   return sums!;
@@ -152,7 +152,7 @@ async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery)
 async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSums> {
   const [sums] = await query<OrderSums>(
     executor,
-    sql`select count(*) as orders, coalesce(sum(o.cents), 0)::bigint as cents, coalesce(sum(o.back_cents), 0)::bigint as "backCents"
+    sql`select count(*) as orders, coalesce(sum(o.cents), 0)::bigint as cents, coalesce(sum(o.back_cents), 0)::bigint as back_cents
       from ${sourceOf(asked)} where ${whereOf(asked)}`,
   );
   return sums!;
@@ -161,7 +161,7 @@ async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSu
 async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<Pick<OrderSums, "backCents">> {
   const [sent] = await query<{ backCents: number }>(
     executor,
-    sql`select coalesce(sum(o.back_cents), 0)::bigint as "backCents" from ${sourceOf(asked)}
+    sql`select coalesce(sum(o.back_cents), 0)::bigint as back_cents from ${sourceOf(asked)}
       where ${whereOf(asked)} and o.back_cents <> 0`,
   );
   return sent!;

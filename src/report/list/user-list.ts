@@ -57,7 +57,7 @@ export async function runUserList(executor: Executor, asked: UserQuery, app: App
   const [counted] = await query<{ users: number }>(executor, count);
   const keys = await query<{ clientId: string }>(
     executor,
-    sql`select u.client_id as "clientId" from user_account u where ${where}
+    sql`select u.client_id from user_account u where ${where}
       order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
   );
   const list = await userRecords(executor, keys, app);

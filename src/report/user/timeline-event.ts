@@ -61,8 +61,7 @@ async function eventsOfDays(
   const named = event === undefined ? sql`` : sql`and event = ${event}`;
   return query<StoredEvent>(
     executor,
-    sql`select at_ms as "atMs", replace(fingerprint::text, '-', '') as fingerprint, type, event, properties,
-        received_at_ms as "receivedAtMs"
+    sql`select at_ms, replace(fingerprint::text, '-', '') as fingerprint, type, event, properties, received_at_ms
       from event
       where app_id = ${appId} and client_id = ${clientId} and day >= ${days.from}::date and day < ${days.until}::date
         and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}

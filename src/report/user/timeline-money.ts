@@ -18,8 +18,7 @@ export async function readOrders(executor: Executor, user: UserAccount, page: Pa
     properties: JsonObject;
   }>(
     executor,
-    sql`select trace_id as "traceId", at_ms as "atMs", cents, pay_count as "payCount", is_virtual as "isVirtual",
-        postback_status as "postbackStatus", back_cents as "backCents", properties
+    sql`select trace_id, at_ms, cents, pay_count, is_virtual, postback_status, back_cents, properties
       from orders
       where app_id = ${user.appId} and client_id = ${user.clientId}
         and (at_ms, trace_id) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? ""})
@@ -62,9 +61,8 @@ export async function readPostbacks(executor: Executor, user: UserAccount, page:
     changedAtMs: number;
   }>(
     executor,
-    sql`select event_type as "eventType", subject, ad_platform as "adPlatform", moment, trace_id as "traceId", status, reason,
-        attempts, resent, value_cents as "valueCents", back_cents as "backCents", created_at_ms as "createdAtMs",
-        changed_at_ms as "changedAtMs"
+    sql`select event_type, subject, ad_platform, moment, trace_id, status, reason, attempts, resent, value_cents,
+        back_cents, created_at_ms, changed_at_ms
       from postback
       where app_id = ${user.appId} and client_id = ${user.clientId}
         and (created_at_ms, event_type collate "C", subject) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? ""}, ${bound.key?.[1] ?? ""})

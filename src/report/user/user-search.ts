@@ -54,7 +54,7 @@ type Wanted = { appId: number; id: string };
 async function byClientId(executor: Executor, { appId, id }: Wanted): Promise<Found[]> {
   const rows = await query<{ clientId: string }>(
     executor,
-    sql`select client_id as "clientId" from user_account
+    sql`select client_id from user_account
       where app_id = ${appId} and client_id ^@ ${id} order by client_id limit ${LIMITS.usersFound}`,
   );
   return rows.map(({ clientId }) => ({ clientId, by: clientId === id ? "client_id" : "client_id_prefix" }));
@@ -63,14 +63,14 @@ async function byClientId(executor: Executor, { appId, id }: Wanted): Promise<Fo
 async function byOrder(executor: Executor, { appId, id }: Wanted): Promise<Found[]> {
   return query<Found>(
     executor,
-    sql`select client_id as "clientId", 'order_id' as by from order_key where app_id = ${appId} and trace_id = ${id}`,
+    sql`select client_id, 'order_id' as by from order_key where app_id = ${appId} and trace_id = ${id}`,
   );
 }
 
 async function byUnionId(executor: Executor, { appId, id }: Wanted): Promise<Found[]> {
   return query<Found>(
     executor,
-    sql`select client_id as "clientId", 'wx_unionid' as by from user_account
+    sql`select client_id, 'wx_unionid' as by from user_account
       where app_id = ${appId} and wx_unionid = ${id} and wx_unionid <> '' order by client_id limit ${LIMITS.usersFound}`,
   );
 }
