@@ -215,13 +215,7 @@ function toCopyRow(user: UserAccount): string {
 
 /** The registered ones among these users. */
 export async function findRegistered(executor: Executor, keys: readonly UserKey[]): Promise<UserKey[]> {
-  const wanted = rowsOf("wanted", keys, { appId: "int", clientId: "text" });
-  return query<UserKey>(
-    executor,
-    sql`select u.app_id, u.client_id from ${wanted}
-      join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
-      where u.is_registered`,
-  );
+  return query<UserKey>(executor, sql`select u.app_id, u.client_id ${fromWanted(keys)} where u.is_registered`);
 }
 
 /**
