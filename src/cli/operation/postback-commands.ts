@@ -5,7 +5,7 @@ import { POSTBACK_STATUS, POSTBACK_STATUS_LIST, POSTBACK_STATUS_NAMES } from "..
 import { readList } from "../../domain/postback/postback-request.ts";
 import { type ShownPostback, showPostbacks, showState } from "../../postback/outbox-view.ts";
 import type { Resent } from "../../postback/resend.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 import { dryRunCommand, postbackRuleCommands } from "../setting/postback-rule-commands.ts";

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { addDays } from "../../domain/calendar.ts";
 import { UsageError } from "../../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
-import { noteCommand } from "../audit.ts";
+import { noteCommand } from "../desk.ts";
 import { parseDay, parseInteger } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 

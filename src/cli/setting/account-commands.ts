@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { dropAccount, setAccount } from "../../admin/accounts.ts";
 import { UsageError } from "../../errors.ts";
 import { listAccountFields, listAccounts, type ShownAccount } from "../../outbound/account-view.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, print, tableOf } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { findApp, withDatabase } from "../session.ts";

@@ -5,7 +5,7 @@ import { type AdminUser, CONSOLE_ROLES, type ConsoleRole, countAdmins, loadAdmin
 import { loadInstallation, raiseAdminTokenGeneration } from "../../db/installation.ts";
 import { UsageError } from "../../errors.ts";
 import { adminToken } from "../../http/admin/admin-token.ts";
-import { deskOf, noteCommand } from "../audit.ts";
+import { deskOf, noteCommand } from "../desk.ts";
 import { listOf, print, tableOf } from "../output.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
 

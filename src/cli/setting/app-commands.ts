@@ -5,7 +5,7 @@ import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { isTimeZone } from "../../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
 import { CURRENCY, isRate } from "../../domain/money.ts";
-import { deskOf, noteCommand } from "../audit.ts";
+import { deskOf, noteCommand } from "../desk.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
 

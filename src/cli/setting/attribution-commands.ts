@@ -12,7 +12,7 @@ import { UsageError } from "../../errors.ts";
 import { fraudReport } from "../../report/attribution/fraud.ts";
 import { whatIf } from "../../report/attribution/what-if.ts";
 import { explainUser } from "../../report/attribution/why.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { dropCallback, listCallbacks, setCallback } from "../../admin/callbacks.ts";
 import { CALLBACK_KINDS, type CallbackKind } from "../../domain/postback/callback.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parseList, print, tableOf } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { findApp, withDatabase } from "../session.ts";

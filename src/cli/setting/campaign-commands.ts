@@ -3,7 +3,7 @@ import { addCampaign, editCampaign, noCampaign } from "../../admin/campaigns.ts"
 import { CAMPAIGN_ID_LENGTH, type Campaign, loadCampaign, loadCampaigns } from "../../db/campaign.ts";
 import { UsageError } from "../../errors.ts";
 import { campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { createDeveloper, decideDeveloper, editDeveloper } from "../../admin/developers.ts";
 import type { DeveloperDecisionBody } from "../../contract/setting/developer.ts";
 import { DEFAULT_RATE, type DeveloperApp, loadDeveloperApps, type RateLevel } from "../../db/developer-app.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
 

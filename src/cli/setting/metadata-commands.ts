@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { declareAppEvents, declareAppProperties } from "../../admin/metadata.ts";
 import { loadEventMeta, loadPropertyMeta } from "../../db/metadata.ts";
 import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../../domain/event/metadata.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { parseInteger, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 

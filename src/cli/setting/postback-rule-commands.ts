@@ -4,7 +4,7 @@ import { readDays } from "../../domain/postback/postback-request.ts";
 import { type GivenRule, POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
 import { type DryRun, dryRun } from "../../postback/dry-run.ts";
 import { listRules, type ShownRule, shownRule, triedRule } from "../../postback/rules.ts";
-import { deskOf } from "../audit.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, ProgressBar, parseDay, parseInteger, parseIntegers, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 

@@ -4,7 +4,7 @@ import type { Executor } from "../../db/engine/sql.ts";
 import { UsageError } from "../../errors.ts";
 import { rotateKey } from "../../key-rotation.ts";
 import { keyFileOf } from "../../vault.ts";
-import { noteCommand } from "../audit.ts";
+import { noteCommand } from "../desk.ts";
 import { print } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { withOwnDatabase } from "../session.ts";
