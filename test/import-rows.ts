@@ -41,7 +41,8 @@ const ROWS: Readonly<Record<string, string>> = {
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
-  admin: "contract contract/setting db/* domain/* outbound platform platform/registry.ts postback",
+  admin:
+    "contract contract/admin contract/setting cost db/* domain/* outbound platform platform/registry.ts postback report report/list",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
@@ -56,10 +57,10 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/admin/setting":
     "admin contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
-    "contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
+    "admin contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":
     "admin contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal platform/registry.ts postback report report/list",
-  "http/admin/admin-routes.ts": "domain http/admin http/admin/*",
+  "http/admin/admin-routes.ts": "domain http http/admin http/admin/*",
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",
   cli: "everything",

@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import type pg from "pg";
 import {
   AD_LEVELS,
   type AdLevel,
@@ -9,28 +8,27 @@ import {
   storeAdvertisers,
 } from "../db/ad-names.ts";
 import { type Cost, storeCosts } from "../db/cost.ts";
-import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { isDay } from "../domain/calendar.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
 
-/** Each import takes the whole file or nothing, and returns the number of rows. */
+/** Each import returns the number of rows. A wrong line leaves part of the file behind: run it in a transaction. */
 export function importCosts(
-  pool: pg.Pool,
+  tx: Executor,
   file: Readable,
-  options: { appId: number; changedAtMs: number },
+  { appId, changedAtMs }: { appId: number; changedAtMs: number },
 ): Promise<number> {
-  const shape = costsOf(options.appId);
-  return inTransaction(pool, (tx) => readCsv(file, shape, (rows) => storeCosts(tx, rows, options.changedAtMs)));
+  return readCsv(file, costsOf(appId), (rows) => storeCosts(tx, rows, changedAtMs));
 }
 
-export function importAdvertisers(pool: pg.Pool, file: Readable): Promise<number> {
-  return inTransaction(pool, (tx) => readCsv(file, ADVERTISERS, (rows) => storeAdvertisers(tx, rows)));
+export function importAdvertisers(tx: Executor, file: Readable): Promise<number> {
+  return readCsv(file, ADVERTISERS, (rows) => storeAdvertisers(tx, rows));
 }
 
-export function importAdObjects(pool: pg.Pool, file: Readable): Promise<number> {
-  return inTransaction(pool, (tx) => readCsv(file, AD_OBJECTS, (rows) => storeAdObjects(tx, rows)));
+export function importAdObjects(tx: Executor, file: Readable): Promise<number> {
+  return readCsv(file, AD_OBJECTS, (rows) => storeAdObjects(tx, rows));
 }
 
 export const COST_COLUMNS = [

@@ -15,6 +15,8 @@ export type AskedPull = {
   error: string;
 };
 
+type Begun = { accounts: readonly AccountKey[]; plan: Exclude<PullPlan, { kind: "due" }> };
+
 type Running = AskedPull & { stopping: AbortController };
 
 /** Requested pulls, one at a time for each app. They go on even if the caller leaves. */
@@ -29,13 +31,10 @@ export class PullDesk {
     this.#clock = clock;
   }
 
-  /** Returns at once; `ended` resolves to the result. */
-  start(
-    appId: number,
-    accounts: readonly AccountKey[],
-    plan: Exclude<PullPlan, { kind: "due" }>,
-  ): { pull: AskedPull; ended: Promise<AskedPull> } {
-    if (this.#pulls.get(appId)?.state === "running") {
+  /** Pulls what `begin` resolves to, unless it refuses. `ended` resolves to the result. */
+  async start(appId: number, begin: () => Promise<Begun>): Promise<{ pull: AskedPull; ended: Promise<AskedPull> }> {
+    const last = this.#pulls.get(appId);
+    if (last?.state === "running") {
       throw new ApiError("overloaded", "Costs of this app are already being pulled; try again later.", {
         retryAfterS: 10,
       });
@@ -44,13 +43,22 @@ export class PullDesk {
       state: "running",
       startedAtMs: this.#clock(),
       endedAtMs: null,
-      days: { done: 0, total: accounts.length },
+      days: { done: 0, total: 0 },
       accounts: [],
       error: "",
       stopping: new AbortController(),
     };
+    // Before `begin`, so that no other pull of this app begins meanwhile.
     this.#pulls.set(appId, pull);
-    return { pull, ended: this.#run(pull, accounts, plan) };
+    try {
+      const { accounts, plan } = await begin();
+      pull.days = { done: 0, total: accounts.length };
+      return { pull, ended: this.#run(pull, accounts, plan) };
+    } catch (error) {
+      if (last) this.#pulls.set(appId, last);
+      else this.#pulls.delete(appId);
+      throw error;
+    }
   }
 
   of(appId: number): AskedPull | undefined {
@@ -65,11 +73,7 @@ export class PullDesk {
     return true;
   }
 
-  async #run(
-    pull: Running,
-    accounts: readonly AccountKey[],
-    plan: Exclude<PullPlan, { kind: "due" }>,
-  ): Promise<AskedPull> {
+  async #run(pull: Running, accounts: Begun["accounts"], plan: Begun["plan"]): Promise<AskedPull> {
     const { signal } = pull.stopping;
     const onDays = (done: number, total: number) => {
       pull.days = { done, total };

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { COST_COLUMNS, importAdObjects, importAdvertisers, importCosts } from "../../src/cost/file-import.ts";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
@@ -18,7 +19,7 @@ afterAll(() => database.drop());
 const DAY = "2024-06-15";
 
 const take = (csv: string | Buffer, changedAtMs = 1) =>
-  importCosts(database.pool, Readable.from([Buffer.from(csv)]), { appId, changedAtMs });
+  inTransaction(database.pool, (tx) => importCosts(tx, Readable.from([Buffer.from(csv)]), { appId, changedAtMs }));
 
 type Row = Record<string, unknown>;
 const NOTHING = Object.fromEntries(COST_COLUMNS.map((name) => [name, ""]));
@@ -237,8 +238,9 @@ describe("nothing is imported from a file", () => {
 });
 
 describe("names", () => {
-  const advertisers = (csv: string) => importAdvertisers(database.pool, Readable.from([csv]));
-  const adObjects = (csv: string) => importAdObjects(database.pool, Readable.from([csv]));
+  const advertisers = (csv: string) =>
+    inTransaction(database.pool, (tx) => importAdvertisers(tx, Readable.from([csv])));
+  const adObjects = (csv: string) => inTransaction(database.pool, (tx) => importAdObjects(tx, Readable.from([csv])));
 
   test("of accounts are imported, and replaced by the next file", async () => {
     expect(await advertisers("advertiser_id,ad_platform,name,dept\nacc,gdt,腾讯一,=d\nacc,kuaishou,K,\n")).toBe(2);

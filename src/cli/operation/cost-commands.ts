@@ -1,19 +1,12 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
-import { systemClock } from "../../clock.ts";
-import { FileError } from "../../cost/csv-file.ts";
-import {
-  AD_OBJECT_COLUMNS,
-  ADVERTISER_COLUMNS,
-  COST_COLUMNS,
-  importAdObjects,
-  importAdvertisers,
-  importCosts,
-} from "../../cost/file-import.ts";
+import { takeAdObjects, takeAdvertisers, takeCosts } from "../../admin/cost-files.ts";
+import { AD_OBJECT_COLUMNS, ADVERTISER_COLUMNS, COST_COLUMNS } from "../../cost/file-import.ts";
 import { messageOf, UsageError } from "../../errors.ts";
+import { deskOf } from "../desk.ts";
 import { parseInteger, print } from "../output.ts";
-import { findApp, withDatabase } from "../session.ts";
+import { withDatabase } from "../session.ts";
 import { costPullCommands } from "./cost-pull-commands.ts";
 
 type Json = { json?: boolean };
@@ -29,9 +22,9 @@ export function costCommands(program: Command): void {
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((path: string, options: { app: number } & Json) =>
-      withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        await take(path, options, (file) => importCosts(session.pool, file, { appId, changedAtMs: systemClock() }));
+      withDatabase((session) => {
+        const body = { app_id: options.app, csv: "" };
+        return take(path, options, (file) => takeCosts(deskOf(session), { body, file }));
       }),
     );
 
@@ -43,7 +36,9 @@ export function costCommands(program: Command): void {
     .argument("<file>", "the file; - for standard input")
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
-      withDatabase(({ pool }) => take(path, options, (file) => importAdvertisers(pool, file))),
+      withDatabase((session) =>
+        take(path, options, (file) => takeAdvertisers(deskOf(session), { body: { csv: "" }, file })),
+      ),
     );
 
   program
@@ -54,7 +49,9 @@ export function costCommands(program: Command): void {
     .argument("<file>", "the file; - for standard input")
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
-      withDatabase(({ pool }) => take(path, options, (file) => importAdObjects(pool, file))),
+      withDatabase((session) =>
+        take(path, options, (file) => takeAdObjects(deskOf(session), { body: { csv: "" }, file })),
+      ),
     );
 }
 
@@ -64,8 +61,6 @@ async function take(path: string, options: Json, run: (file: Readable) => Promis
   try {
     const rows = await run(file);
     print({ rows }, options, () => `${rows} rows were imported.`);
-  } catch (error) {
-    throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
   } finally {
     file.destroy();
   }

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
+import { beginPull } from "../../admin/cost-pulls.ts";
 import { systemClock } from "../../clock.ts";
-import { accountsOf, askedDays, pullRecord, statusRecord } from "../../cost/pull-record.ts";
+import { pullRecord, statusRecord } from "../../cost/pull-record.ts";
 import { CostPuller } from "../../cost/puller.ts";
 import { loadCostAccounts } from "../../db/cost-pull.ts";
-import { calendarOf } from "../../domain/calendar.ts";
 import { firstScheduledDay } from "../../domain/cost-schedule.ts";
-import { UsageError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
+import { deskOf } from "../desk.ts";
 import { ProgressBar, parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
@@ -50,13 +50,10 @@ export function costPullCommands(cost: Command): void {
 async function pull(options: PullArguments): Promise<void> {
   await withDatabase(async (session) => {
     const { pool, vault, config } = session;
-    const { appId, timeZone, currency } = await findApp(session, options.app);
-    const plan = askedDays({ from: options.from, to: options.to }, calendarOf(timeZone).dayOf(systemClock()));
-    if (plan.kind === "wrong") throw new UsageError(plan.problem);
-    const asked = { adPlatform: options.platform ?? "", advertiserId: options.advertiser ?? "" };
-    const found = await loadCostAccounts(pool, { fromDay: firstScheduledDay(systemClock()), of: { appId } });
-    const accounts = accountsOf(found, asked);
-    if (accounts.length === 0) throw new UsageError("The app has no matching account with cost pulls switched on.");
+    const { app: app_id, platform: ad_platform, advertiser: advertiser_id, from, to } = options;
+    const asked = { app_id, ad_platform, advertiser_id, from, to };
+    const { app, accounts, plan } = await beginPull(deskOf(session), asked);
+    const { currency } = app;
     const log = createLog("error");
     const mayCallPrivate = config.platformPrivateNetworks;
     const limits = { accountsAtOnce: ACCOUNTS_AT_ONCE, mayCallPrivate };

@@ -2,6 +2,8 @@ import { Readable } from "node:stream";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
+import { type GivenFile, takeAdObjects, takeAdvertisers, takeCosts } from "../../../admin/cost-files.ts";
+import type { Desk } from "../../../admin/desk.ts";
 import {
   costPreviewAnswer,
   csvBody,
@@ -10,8 +12,6 @@ import {
   takenFileAnswer,
 } from "../../../contract/admin/cost.ts";
 import type { EnvelopeSchema } from "../../../contract/envelope.ts";
-import { FileError } from "../../../cost/csv-file.ts";
-import { importAdObjects, importAdvertisers, importCosts } from "../../../cost/file-import.ts";
 import { previewAdObjects, previewAdvertisers, previewCosts } from "../../../cost/file-preview.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
@@ -23,51 +23,63 @@ type FileBody = Static<typeof csvBody>;
 
 const FORMS = `Send JSON, or the file itself as \`text/csv\` (at most ${LIMITS.fileBytes} bytes) with \`app_id\` in the query.`;
 
+type FileContext = Pick<OperationContext, "pool" | "vault" | "clock">;
+
 /** A kind of file: how it is imported, and how it is previewed. */
 type FileKind<Preview extends TSchema> = {
   path: string;
   about: string;
-  take: (csv: Readable, body: FileBody) => Promise<number>;
+  take: (desk: Desk, given: GivenFile) => Promise<number>;
   preview: (csv: Readable, body: FileBody) => Promise<Static<Preview>>;
   previewAnswer: EnvelopeSchema<Preview>;
 };
 
 /** Costs and names from files. */
-export function costFileRoutes(
-  routes: FastifyInstance,
-  { pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">,
-): void {
+export function costFileRoutes(routes: FastifyInstance, context: FileContext & Pick<OperationContext, "apps">): void {
+  const { pool, apps } = context;
   const running = { previews: 0 };
   const appIdOf = async ({ app_id }: FileBody) => {
     if (app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
     return (await apps.findById(app_id)).appId;
   };
-  fileRoutes(routes, running, {
-    path: "cost",
-    about: "costs",
-    take: async (csv, body) => importCosts(pool, csv, { appId: await appIdOf(body), changedAtMs: clock() }),
-    preview: async (csv, body) => previewCosts(pool, csv, await appIdOf(body)),
-    previewAnswer: costPreviewAnswer,
-  });
-  fileRoutes(routes, running, {
-    path: "advertiser",
-    about: "accounts",
-    take: (csv) => importAdvertisers(pool, csv),
-    preview: (csv) => previewAdvertisers(pool, csv),
-    previewAnswer: filePreviewAnswer,
-  });
-  fileRoutes(routes, running, {
-    path: "ad-object",
-    about: "names of plans and ads",
-    take: (csv) => importAdObjects(pool, csv),
-    preview: (csv) => previewAdObjects(pool, csv),
-    previewAnswer: filePreviewAnswer,
-  });
+  fileRoutes(
+    routes,
+    { ...context, running },
+    {
+      path: "cost",
+      about: "costs",
+      take: takeCosts,
+      preview: async (csv, body) => previewCosts(pool, csv, await appIdOf(body)),
+      previewAnswer: costPreviewAnswer,
+    },
+  );
+  fileRoutes(
+    routes,
+    { ...context, running },
+    {
+      path: "advertiser",
+      about: "accounts",
+      take: takeAdvertisers,
+      preview: (csv) => previewAdvertisers(pool, csv),
+      previewAnswer: filePreviewAnswer,
+    },
+  );
+  fileRoutes(
+    routes,
+    { ...context, running },
+    {
+      path: "ad-object",
+      about: "names of plans and ads",
+      take: takeAdObjects,
+      preview: (csv) => previewAdObjects(pool, csv),
+      previewAnswer: filePreviewAnswer,
+    },
+  );
 }
 
 function fileRoutes<Preview extends TSchema>(
   routes: FastifyInstance,
-  running: { previews: number },
+  { pool, vault, clock, running }: FileContext & { running: { previews: number } },
   { path, about, take, preview, previewAnswer }: FileKind<Preview>,
 ): void {
   adminRoute(routes, {
@@ -75,14 +87,13 @@ function fileRoutes<Preview extends TSchema>(
     summary: `Import ${about} from CSV, the whole file or nothing`,
     description: `Replaces stored rows of the same key. ${FORMS}`,
     access: "change",
+    audit: "by_act",
     query: csvQuery,
     body: csvBody,
     reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },
     answer: takenFileAnswer,
-    run: async ({ body, request }) => {
-      const rows = await take(fileOf(request, body), body).catch((error: unknown) => {
-        throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
-      });
+    run: async ({ body, by, request }) => {
+      const rows = await take({ pool, vault, clock, by }, { body, file: fileOf(request, body) });
       return { rows };
     },
   });

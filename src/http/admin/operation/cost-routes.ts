@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { beginPull, readCostPlatform, stopPull } from "../../../admin/cost-pulls.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   costDaysAnswer,
@@ -14,13 +15,12 @@ import {
   pullStopBody,
 } from "../../../contract/admin/cost.ts";
 import { PullDesk } from "../../../cost/pull-desk.ts";
-import { accountsOf, askedDays, askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";
+import { askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts, loadPulledDays, type PulledDay } from "../../../db/cost-pull.ts";
-import { calendarOf, daysBetween, isDay } from "../../../domain/calendar.ts";
+import { daysBetween } from "../../../domain/calendar.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import { platformOfLink } from "../../../platform/registry.ts";
 import { type CostRange, listCostDays, listCostRows } from "../../../report/list/cost-list.ts";
 import { PAGE_SIZE, type Page, readPage } from "../../../report/list/list-request.ts";
 import { adminRoute } from "../admin-route.ts";
@@ -39,8 +39,8 @@ export function adminCostRoutes(routes: FastifyInstance, context: OperationConte
 }
 
 function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
-  const { pool, apps, clock, log } = context;
-  const desk = new PullDesk(context.costs, clock);
+  const { pool, vault, apps, clock, log } = context;
+  const pulls = new PullDesk(context.costs, clock);
 
   adminRoute(routes, {
     path: "cost/pull",
@@ -48,18 +48,12 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     description:
       "Answers when everything is pulled, or at once with `background`. An account's `error` says what went wrong with it.",
     access: "change",
+    audit: "by_act",
     body: costPullBody,
     answer: costPullAnswer,
-    run: async ({ body, reply }) => {
+    run: async ({ body, by, reply }) => {
       const { appId, timeZone } = await apps.findById(body.app_id);
-      const plan = askedDays({ from: dayOf(body.from), to: dayOf(body.to) }, calendarOf(timeZone).dayOf(clock()));
-      if (plan.kind === "wrong") throw new ApiError("badParameter", plan.problem);
-      const asked = { adPlatform: platformOf(body.ad_platform ?? ""), advertiserId: body.advertiser_id ?? "" };
-      const known = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
-      const accounts = accountsOf(known, asked);
-      if (accounts.length === 0)
-        throw new ApiError("badParameter", "The app has no matching account with cost pulls switched on.");
-      const { pull, ended } = desk.start(appId, accounts, plan);
+      const { pull, ended } = await pulls.start(appId, () => beginPull({ pool, vault, clock, by }, body));
       if (body.background) {
         ended.catch((error: unknown) => log.warn({ app: appId, reason: String(error) }, "A pull of costs failed."));
         return askedPullRecord(pull, timeZone);
@@ -77,7 +71,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
 
   const lastPull = async (appId: number): Promise<LastPull> => {
     const app = await apps.findById(appId);
-    const pull = desk.of(app.appId);
+    const pull = pulls.of(app.appId);
     return { pull: pull ? askedPullRecord(pull, app.timeZone) : null };
   };
 
@@ -96,12 +90,12 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     summary: "Stop a requested pull",
     description: "Days that are already stored stay: a day is always stored whole.",
     access: "change",
+    audit: "by_act",
     body: pullStopBody,
     answer: lastPullAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      if (!desk.stop(appId)) throw new ApiError("badParameter", "No costs of this app are being pulled.");
-      return lastPull(appId);
+    run: async ({ body, by }) => {
+      await stopPull({ pool, vault, clock, by }, pulls, body);
+      return lastPull(body.app_id);
     },
   });
 }
@@ -159,7 +153,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
     const range = {
       appId,
       ...daysOf(query),
-      adPlatform: namedIn(query.ad_platform, platformOf),
+      adPlatform: namedIn(query.ad_platform, readCostPlatform),
       advertiserId: namedIn(query.advertiser_id, (id) => id),
     };
     const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
@@ -196,15 +190,4 @@ const UNNAMED = "-";
 /** The value to filter by, or undefined for any value. */
 function namedIn(text: string | undefined, read: (text: string) => string): string | undefined {
   return text === undefined ? undefined : read(text === UNNAMED ? "" : text);
-}
-
-function dayOf(text: string | undefined): string | undefined {
-  if (text !== undefined && !isDay(text)) throw new ApiError("badParameter", `${text} is not a day.`);
-  return text;
-}
-
-function platformOf(text: string): string {
-  const platform = text === "" ? undefined : platformOfLink(text);
-  if (text !== "" && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
-  return platform?.name ?? "";
 }
