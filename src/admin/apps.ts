@@ -1,7 +1,9 @@
+import { type Static, Type } from "typebox";
 import {
   type AppCreateBody,
   type AppEditBody,
   type AppRotateBody,
+  appBody,
   appCreateBody,
   appEditBody,
   appRotateBody,
@@ -72,6 +74,19 @@ export function rotateAppSecret(desk: Desk, body: AppRotateBody): Promise<string
   });
 }
 
+const keysBody = Type.Object({ app_id: Type.Optional(appBody.properties.app_id) });
+
+/** Shows the secrets of an app, or of all apps. Nothing is shown that is not noted. */
+export function showKeys(desk: Desk, body: Static<typeof keysBody>): Promise<App[]> {
+  const { vault } = desk;
+  return act(desk, {
+    action: "apps/keys",
+    schema: keysBody,
+    body,
+    run: async (tx) => (body.app_id === undefined ? loadApps(tx, vault) : [await knownApp(tx, vault, body.app_id)]),
+  });
+}
+
 /** Refuses ids that no app has, naming the first one. */
 export async function assertApps(executor: Executor, appIds: readonly number[]): Promise<void> {
   const apps = await loadAppRules(executor, appIds.filter(Number.isSafeInteger));
@@ -87,7 +102,8 @@ export async function knownAppRules(executor: Executor, appId: number): Promise<
   return app;
 }
 
-async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {
+/** An app with its secrets. Refuses an id that no app has. */
+export async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {
   const [app] = Number.isSafeInteger(appId) ? await loadApps(executor, vault, { ids: [appId] }) : [];
   if (!app) throw noApp(appId);
   return app;

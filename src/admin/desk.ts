@@ -26,6 +26,10 @@ export type Act<Body extends TSchema, Done> = {
   noted?: (done: Done) => object;
   /** Fields that the log does not keep. */
   hides?: readonly string[];
+  /** Whether the log names the act at all. By default it does. */
+  isNoted?: (done: Done) => boolean;
+  /** Who acted, where the act itself finds out: somebody who sets a password with a link. */
+  actorOf?: (done: Done) => string;
   run: (tx: Executor) => Promise<Done>;
 };
 
@@ -35,15 +39,17 @@ export type Act<Body extends TSchema, Done> = {
  */
 export async function act<Body extends TSchema, Done>(
   { pool, clock, by }: Desk,
-  { action, schema, body, appOf, noted, hides, run }: Act<Body, Done>,
+  asked: Act<Body, Done>,
 ): Promise<Done> {
-  const invalid = messageOfInvalid(schema, body);
+  const { action, body, appOf, noted, hides, isNoted, actorOf } = asked;
+  const invalid = messageOfInvalid(asked.schema, body);
   if (invalid !== undefined) throw new ApiError("badParameter", invalid);
   return inTransaction(pool, async (tx) => {
-    const done = await run(tx);
+    const done = await asked.run(tx);
+    if (isNoted && !isNoted(done)) return done;
     await addAudit(tx, {
       atMs: clock(),
-      actor: by.name,
+      actor: actorOf ? actorOf(done) : by.name,
       address: by.address,
       action,
       appId: appOf ? appOf(done) : auditedApp(body as object),

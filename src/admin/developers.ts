@@ -1,3 +1,5 @@
+import type { Static } from "typebox";
+import { requestTextBody } from "../contract/admin/console-report.ts";
 import {
   type DeveloperBody,
   type DeveloperDecisionBody,
@@ -78,6 +80,26 @@ export function rotateDeveloper(desk: Desk, body: { id: number }): Promise<strin
       const appKey = await rotateDeveloperKey(tx, desk.vault, body.id);
       if (appKey === undefined) throw noDeveloper(body.id);
       return appKey;
+    },
+  });
+}
+
+/** Shows the key of a developer application that could make a call of the public interface itself. */
+export function showSigningKey(
+  desk: Desk,
+  body: Static<typeof requestTextBody> & { developer_id: number },
+  assertGranted: (developer: DeveloperApp) => Promise<void>,
+): Promise<string> {
+  return act(desk, {
+    action: "report/request-text",
+    schema: requestTextBody,
+    body,
+    run: async (tx) => {
+      const developer = await loadDeveloperApp(tx, desk.vault, body.developer_id);
+      if (!developer)
+        throw new ApiError("badParameter", "developer_id: there is no developer application with this id.");
+      await assertGranted(developer);
+      return developer.appKey;
     },
   });
 }

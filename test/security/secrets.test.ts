@@ -266,7 +266,7 @@ test("the audit log names every secret shown, every export and failed sign-ins, 
     { ...byToken, action: "export", kind: "users", format: "csv", user_filtering: "…" },
     { ...byToken, action: "report/ad/csv", app_id: app.appId },
     { actor: expect.stringMatching(/^command line \(.+\)$/), action: "app list --keys" },
-    { actor: expect.stringMatching(/^command line/), action: "export orders", format: "ndjson" },
+    { actor: expect.stringMatching(/^command line/), action: "export", kind: "orders", format: "ndjson" },
   ]);
 });
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { replaySetAside } from "../../admin/set-aside.ts";
 import { Applier } from "../../apply/applier.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
@@ -10,7 +11,7 @@ import { holderOf } from "../../data-lock.ts";
 import { ApplyLock } from "../../db/apply-lock.ts";
 import { emptyFacts } from "../../db/facts.ts";
 import { readCursor } from "../../db/journal-cursor.ts";
-import { countRequested, countSetAside, listSetAside, requestReplay } from "../../db/set-aside.ts";
+import { countRequested, countSetAside, listSetAside } from "../../db/set-aside.ts";
 import { UsageError } from "../../errors.ts";
 import { poolDisk } from "../../journal/disk.ts";
 import { decodeEntry } from "../../journal/entry.ts";
@@ -20,6 +21,7 @@ import { JournalReader } from "../../journal/reader.ts";
 import { listSegments } from "../../journal/segment.ts";
 import { LIMITS } from "../../limits.ts";
 import { createLog } from "../../log.ts";
+import { deskOf } from "../desk.ts";
 import { ProgressBar, parseInteger, print, tableOf } from "../output.ts";
 import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "../session.ts";
 import { replayLosses } from "./replay-losses.ts";
@@ -47,7 +49,7 @@ export function journalCommands(program: Command): void {
     .option("--yes", "with --all: even when the journal does not hold everything that is in the tables")
     .option("--json", "print JSON")
     .action((options: { all?: boolean; yes?: boolean } & Json) =>
-      options.all ? replayAll(options) : replaySetAside(options),
+      options.all ? replayAll(options) : replayAside(options),
     );
 }
 
@@ -131,10 +133,11 @@ async function journalOf(config: Config): Promise<{ dir: string; id: string }> {
 }
 
 /** Waits until the apply role has replayed all entries, which it does between two batches. */
-async function replaySetAside(options: Json): Promise<void> {
+async function replayAside(options: Json): Promise<void> {
   await withServer(undefined, () =>
-    withDatabase(async ({ pool }) => {
-      const requested = await requestReplay(pool);
+    withDatabase(async (session) => {
+      const { pool } = session;
+      const requested = await replaySetAside(deskOf(session), {});
       const startedMs = elapsedMs();
       while ((await countRequested(pool)) > 0) {
         if (elapsedMs() - startedMs > REPLAY_MS_MAX)

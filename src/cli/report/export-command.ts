@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { addDays } from "../../domain/calendar.ts";
+import { beginExport } from "../../admin/exports.ts";
 import { UsageError } from "../../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
-import { noteCommand } from "../desk.ts";
+import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger } from "../output.ts";
-import { findApp, withDatabase } from "../session.ts";
+import { withDatabase } from "../session.ts";
 
 type Days = { from: string; to: string };
 type ExportOptions = { app: number; format: ExportFormat } & Days;
@@ -13,24 +13,20 @@ type ExportOptions = { app: number; format: ExportFormat } & Days;
 export function exportCommand(program: Command): void {
   const command = program.command("export").description("Write stored data to standard output, from one snapshot");
 
-  add(command, "events", "Events of local days, both included", ({ from, to }) => ({
-    kind: "events",
-    fromDay: from,
-    untilDay: addDays(to, 1),
-  }));
+  add(command, "events", "Events of local days, both included", () => ({}));
   add(command, "orders", "Orders paid on local days, both included, as the order list shows them", ({ from, to }) => ({
-    kind: "orders",
-    filter: { user_filtering: {}, event_filtering: { PayEventTime: [from, to] } },
+    event_filtering: { PayEventTime: [from, to] },
   }));
   add(command, "users", "Users registered on local days, both included, as the user list shows them", (days) => ({
-    kind: "users",
-    filter: { user_filtering: { create_date_list: [days.from, days.to] }, event_filtering: {} },
+    user_filtering: { create_date_list: [days.from, days.to] },
   }));
 }
 
-function add(command: Command, name: ExportOf["kind"], text: string, whatOf: (days: Days) => ExportOf): void {
+type Filter = Pick<Parameters<typeof beginExport>[1], "user_filtering" | "event_filtering">;
+
+function add(command: Command, kind: ExportOf["kind"], text: string, filterOf: (days: Days) => Filter): void {
   command
-    .command(name)
+    .command(kind)
     .description(text)
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--from <day>", "first day", parseDay)
@@ -42,11 +38,11 @@ function add(command: Command, name: ExportOf["kind"], text: string, whatOf: (da
     .action((options: ExportOptions) =>
       withDatabase(async (session) => {
         if (options.to < options.from) throw new UsageError("--to is before --from.");
-        const app = await findApp(session, options.app);
-        const { from, to, format } = options;
-        await noteCommand(session, `export ${name}`, { appId: app.appId, details: { from, to, format } });
-        const rows = await exportRows(session.pool, app, { what: whatOf(options), format: options.format, write });
-        process.stderr.write(`${rows} ${name}\n`);
+        const { app: app_id, from, to, format } = options;
+        const asked = { app_id, kind, from, to, format, ...filterOf({ from, to }) };
+        const { app, what } = await beginExport(deskOf(session), asked);
+        const rows = await exportRows(session.pool, app, { what, format, write });
+        process.stderr.write(`${rows} ${kind}\n`);
       }),
     );
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { replaySetAside } from "../../../admin/set-aside.ts";
 import {
   healthEnvelope,
   ledgerEnvelope,
@@ -9,7 +10,7 @@ import {
   setAsideEnvelope,
   setAsideQuery,
 } from "../../../contract/admin/health.ts";
-import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from "../../../db/set-aside.ts";
+import { countSetAside, type ListedSetAside, pageSetAside } from "../../../db/set-aside.ts";
 import { decodeEntry } from "../../../journal/entry.ts";
 import { beginningOf } from "../../../journal/packed-body.ts";
 import { LIMITS } from "../../../limits.ts";
@@ -49,7 +50,7 @@ export function healthRoutes(routes: FastifyInstance, context: OperationContext)
   setAsideRoutes(routes, context);
 }
 
-function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationContext, "pool" | "apps">): void {
+function setAsideRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: OperationContext): void {
   adminRoute(routes, {
     path: "set-aside",
     summary: "Journal entries that could not be understood, newest first",
@@ -74,9 +75,10 @@ function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationC
     summary: "Replay entries that were set aside",
     description: "Answers at once. Entries that still cannot be understood are set aside again, with the reason.",
     access: "change",
+    audit: "by_act",
     body: replayBody,
     answer: replayEnvelope,
-    run: async ({ body }) => ({ requested: await requestReplay(pool, body.ids) }),
+    run: async ({ body, by }) => ({ requested: await replaySetAside({ pool, vault, clock, by }, body) }),
   });
 }
 

@@ -3,13 +3,12 @@ import type { KnownClients } from "../../../intake/known-clients.ts";
 import type { Progress } from "../../../intake/progress.ts";
 import type { Live } from "../../live/live.ts";
 import type { ReportContext } from "../../report/report-context.ts";
-import type { AuditContext } from "../audit.ts";
 
 /** What the console's routes for reports and users work with. */
-export type AdminReportContext = ReportContext & AuditContext & EraseContext;
+export type AdminReportContext = ReportContext & EraseContext;
 
 /** What erasing a user works with: everything that remembers users. */
-export type EraseContext = Pick<ReportContext, "pool" | "clock"> & {
+export type EraseContext = Pick<ReportContext, "clock"> & {
   known: KnownClients;
   intake: Intake;
   live: Live;

@@ -1,18 +1,14 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Static } from "typebox";
+import { type BegunExport, beginExport } from "../../../admin/exports.ts";
 import { cellBody, exportBody } from "../../../contract/admin/admin-report.ts";
 import { explainedAnswer } from "../../../contract/admin/console-report.ts";
-import type { App } from "../../../db/app.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { readCell } from "../../../report/ad/cell-request.ts";
 import { explainCell } from "../../../report/ad/explain.ts";
-import { readDates } from "../../../report/dates.ts";
-import { type ExportOf, exportRows } from "../../../report/list/export.ts";
-import { orderListCondition } from "../../../report/list/order-list.ts";
-import { userListCondition } from "../../../report/list/user-list.ts";
+import { exportRows } from "../../../report/list/export.ts";
 import { adminRoute, adminStreamRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
@@ -40,32 +36,28 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
     summary: "Events, orders or users as a stream of NDJSON or CSV",
     description: `One consistent snapshot. The trailer \`${ROWS}\` holds the number of rows.`,
     access: "read",
-    // Filters name clients; kept in the audit log, they would outlive the clients' erasure.
-    audit: { isNoted: true, hides: ["user_filtering", "event_filtering", "property_condition"] },
     body: exportBody,
-    send: async ({ body, reply }) => {
+    send: async ({ body, by, reply }) => {
       if (running.exports >= LIMITS.exportsAtOnce) {
         const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;
         throw new ApiError("overloaded", message, { retryAfterS: 10 });
       }
-      return sendExport(context, reply, body, running);
+      const { pool, vault, clock } = context;
+      const begun = await beginExport({ pool, vault, clock, by }, body);
+      return sendExport(context, reply, begun, running);
     },
   });
 }
-
-type ExportBody = Static<typeof exportBody>;
 
 /** A reader that takes nothing for this long is cut off. */
 const STALL_MS_MAX = 60_000;
 
 async function sendExport(
-  context: Pick<AdminReportContext, "apps" | "reportPool">,
+  context: Pick<AdminReportContext, "reportPool">,
   reply: FastifyReply,
-  body: ExportBody,
+  { app, what, format }: BegunExport,
   running: { exports: number },
 ): Promise<FastifyReply> {
-  const app = await context.apps.findById(body.app_id);
-  const [what, format] = [exportOf(body, app), body.format ?? "ndjson"];
   const stream = new PassThrough();
   const closing = new AbortController();
   stream.once("close", () => closing.abort());
@@ -85,17 +77,4 @@ async function sendExport(
   reply.trailer(ROWS, async () => String(await exporting));
   reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson");
   return reply.send(stream);
-}
-
-function exportOf(body: ExportBody, app: App): ExportOf {
-  const { kind, user_filtering = {}, event_filtering = {}, property_condition = [] } = body;
-  if (kind !== "events") {
-    const what: ExportOf = { kind, filter: { user_filtering, event_filtering, property_condition } };
-    // A wrong filter is refused before the answer begins.
-    if (what.kind === "orders") orderListCondition(what.filter, app);
-    else if (what.kind === "users") userListCondition(what.filter, app);
-    return what;
-  }
-  const { fromDay, untilDay } = readDates([body.from ?? "", body.to ?? ""], "from and to");
-  return { kind, fromDay, untilDay };
 }

@@ -1,5 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { showSigningKey } from "../../../admin/developers.ts";
+import { handOutReport } from "../../../admin/exports.ts";
 import {
   catalogueAnswer,
   catalogueQuery,
@@ -12,7 +14,6 @@ import {
   requestTextBody,
 } from "../../../contract/admin/console-report.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
-import { loadDeveloperApp } from "../../../db/developer-app.ts";
 import { inTransaction } from "../../../db/engine/pool.ts";
 import { ApiError } from "../../../errors.ts";
 import { type AdReport, runAdReport } from "../../../report/ad/ad-report.ts";
@@ -24,7 +25,6 @@ import { shownCatalogue } from "../../../report/metric/shown-catalogue.ts";
 import { dataAgeS } from "../../report/data-age.ts";
 import { requireApproved, requireGranted } from "../../report/report-access.ts";
 import { adminRoute, adminStreamRoute } from "../admin-route.ts";
-import { noteChange } from "../audit.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
@@ -113,14 +113,15 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
     summary: "Ad report as a CSV file",
     description: "All rows in the requested order, with the total at the end. UTF-8 with a byte order mark.",
     access: "read",
-    audit: { isNoted: true },
     body: reportCsvBody,
-    send: async ({ body, reply }) => {
+    send: async ({ body, by, reply }) => {
+      const { pool, vault, clock } = context;
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
       const report = await runAdReport(context.reportPool(), asked, app);
       const ordered = { ...report, items: orderedItems(report.items, order) };
+      await handOutReport({ pool, vault, clock, by }, body);
       reply.type("text/csv; charset=utf-8");
       return reply.send(Readable.from(reportCsv(ordered, asked, body.language ?? "en")));
     },
@@ -139,28 +140,25 @@ function requestTextRoute(routes: FastifyInstance, context: AdminReportContext):
       const { developer_id, base_url, ...asked } = body;
       await context.apps.findById(asked.app_id);
       readAdReport(asked);
-      const appKey = developer_id === undefined ? undefined : await keyOf(context, request, developer_id, asked.app_id);
+      const appKey = developer_id === undefined ? undefined : await keyFor(context, request, { ...body, developer_id });
       const baseUrl = baseUrlOf(request, base_url);
       return requestText(asked, { baseUrl, ...(appKey !== undefined && { appKey }) });
     },
   });
 }
 
-/** The key of a developer application that could make this call itself. */
-async function keyOf(
+/** The key of a developer application that could make this call itself. The token in the text holds it readably. */
+async function keyFor(
   context: AdminReportContext,
-  request: FastifyRequest,
-  developerId: number,
-  appId: number,
+  { actor, by }: FastifyRequest,
+  body: Parameters<typeof showSigningKey>[1],
 ): Promise<string> {
-  if (request.actor.role !== "admin") {
+  if (actor.role !== "admin") {
     throw new ApiError("notGranted", "Only admins can see a request signed with the key of a developer application.");
   }
-  const developer = await loadDeveloperApp(context.pool, context.vault, developerId);
-  if (!developer) throw new ApiError("badParameter", "developer_id: there is no developer application with this id.");
-  requireApproved(developer);
-  await requireGranted(context, developer, appId);
-  // Noted, because the token in the text contains the key in readable form.
-  request.auditId = await noteChange(context, request);
-  return developer.appKey;
+  const { pool, vault, clock } = context;
+  return showSigningKey({ pool, vault, clock, by }, body, async (developer) => {
+    requireApproved(developer);
+    await requireGranted(context, developer, body.app_id);
+  });
 }

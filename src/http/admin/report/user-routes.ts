@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { eraseUser } from "../../../admin/users.ts";
 import { eraseBody } from "../../../contract/admin/admin.ts";
 import {
   type Erased,
@@ -10,8 +11,8 @@ import {
   userSearchQuery,
   userViewAnswer,
 } from "../../../contract/admin/admin-user.ts";
-import { loadUsers } from "../../../db/user-account.ts";
 import { readClientId } from "../../../domain/user/identity.ts";
+import type { UserKey } from "../../../domain/user/user-key.ts";
 import { ApiError } from "../../../errors.ts";
 import type { EntryHead } from "../../../journal/entry.ts";
 import { LIMITS } from "../../../limits.ts";
@@ -34,13 +35,18 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
     summary: "Erase a user: everything stored about one client, for ever",
     description: "`state` is `erased`, or `accepted` when another process fills the tables or they are far behind.",
     access: "change",
-    audit: { hides: ["client_id"] },
+    audit: "by_act",
     body: eraseBody,
     reading: { numbersAreIds: true },
     answer: eraseAnswer,
-    run: async ({ body }) => {
-      const { appId } = await context.apps.findById(body.app_id);
-      return erase(context, appId, readClientId(body.client_id));
+    run: async ({ body, by }) => {
+      const { pool, vault, clock, known, applies, progress } = context;
+      // A user who registered a moment ago may not have reached the tables yet.
+      if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
+      return eraseUser({ pool, vault, clock, by }, body, {
+        isKnown: ({ appId, clientId }) => known.isKnown(appId, clientId),
+        erase: (user) => erase(context, user),
+      });
     },
   });
 }
@@ -95,14 +101,8 @@ function existing<Answer extends object>(answer: Answer | undefined): Answer {
   return answer;
 }
 
-async function erase(context: EraseContext, appId: number, clientId: string): Promise<Erased> {
-  const { applies, progress, intake, known, live, pool, clock } = context;
-  // A user who registered a moment ago may not have reached the tables yet.
-  if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
-  const [user] = await loadUsers(pool, [{ appId, clientId }]);
-  if (!user && !known.isKnown(appId, clientId)) {
-    throw new ApiError("notRegistered", "There is no user with this client_id.");
-  }
+async function erase(context: EraseContext, { appId, clientId }: UserKey): Promise<Erased> {
+  const { applies, progress, intake, known, live, clock } = context;
   // The operator's address and user agent do not belong in the user's record.
   const head: EntryHead = {
     kind: "erase",
