@@ -53,7 +53,7 @@ export class Vault {
 export type KeyLocation = { dataDir: string; secretKey: string };
 
 export const keyFileOf = ({ dataDir }: KeyLocation): string => join(dataDir, "secret.key");
-/** The file of the next key during `secret rotate`; see key-rotation.ts. */
+/** The file of the next key during `secret rotate`; see admin/key-rotation.ts. */
 export const nextKeyFileOf = (location: KeyLocation): string => `${keyFileOf(location)}.new`;
 
 /** The vault of the existing key. Never creates a key. */

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { adminToken } from "../../src/admin/admin-token.ts";
 import { settle } from "../../src/cli/operation/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
@@ -8,7 +9,6 @@ import { insertApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { adminToken } from "../../src/http/admin/admin-token.ts";
 import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { adminToken } from "../../src/admin/admin-token.ts";
 import { raiseAdminTokenGeneration } from "../../src/db/installation.ts";
-import { AdminTokens, adminToken } from "../../src/http/admin/admin-token.ts";
+import { AdminTokens } from "../../src/http/admin/admin-token.ts";
 import { migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;

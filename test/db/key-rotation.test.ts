@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { rotateKey } from "../../src/admin/key-rotation.ts";
+import type { Clock } from "../../src/clock.ts";
 import { loadApps } from "../../src/db/app.ts";
 import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";
 import { createDeveloperApp, loadDeveloperApps } from "../../src/db/developer-app.ts";
@@ -12,7 +14,6 @@ import { loadAccounts, storeAccount } from "../../src/db/platform-account.ts";
 import { loadPlatformSecrets, storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
 import { openKeys } from "../../src/installation.ts";
-import { rotateKey } from "../../src/key-rotation.ts";
 import { openVault, type Vault, vaultOfKey } from "../../src/vault.ts";
 import { sharedServer, TEST_KEY } from "../support/shared-server.ts";
 import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
@@ -61,7 +62,9 @@ async function opened(by: Vault) {
 }
 
 const sealedRows = () => Promise.all(SEALED_COLUMNS.map(({ table }) => rowsOf(database.pool, table)));
-const rotate = (key?: string, note = async () => {}) => rotateKey(database.pool, TEST_KEY, { from: vault, key, note });
+const BY = { name: "mei", address: "" };
+const deskOf = (from: Vault, clock: Clock = () => 1) => ({ pool: database.pool, vault: from, clock, by: BY });
+const rotate = (key: string) => rotateKey(deskOf(vault), { location: TEST_KEY, key });
 
 test("every secret is the same under the new key, and none opens with the old one", async () => {
   const keys = await openKeys(database.pool, TEST_KEY, "existing");
@@ -104,15 +107,16 @@ test("with the key in a file, a crash at any moment leaves the key that opens th
   writeFileSync(file, `${TEST_KEY.secretKey}\n`);
   const from = openVault(location);
   const crash = new Error("crash");
-  const crashing = async () => {
+  // Between the resealed secrets and the note.
+  const crashing = () => {
     expect(existsSync(next), "on the disk before anything is sealed with it").toBe(true);
     throw crash;
   };
   // Before the commit the old key is valid.
-  await expect(rotateKey(database.pool, location, { from, key: undefined, note: crashing })).rejects.toBe(crash);
+  await expect(rotateKey(deskOf(from, crashing), { location })).rejects.toBe(crash);
   expect((await openKeys(database.pool, location, "existing")).vault.fingerprint).toBe(from.fingerprint);
   // After the commit, before the file is replaced, the new key is valid and takes its place.
-  await rotateKey(database.pool, location, { from, key: undefined, note: async () => {} });
+  await rotateKey(deskOf(from), { location });
   const key = readFileSync(file, "utf8");
   expect(key).not.toBe(`${TEST_KEY.secretKey}\n`);
   renameSync(file, next);

@@ -265,7 +265,7 @@ test("the audit log names every secret shown, every export and failed sign-ins, 
     { ...byToken, action: "report/request-text", developer_id: developer.developerId },
     { ...byToken, action: "export", kind: "users", format: "csv", user_filtering: "…" },
     { ...byToken, action: "report/ad/csv", app_id: app.appId },
-    { actor: expect.stringMatching(/^command line \(.+\)$/), action: "app list --keys" },
+    { actor: expect.stringMatching(/^command line \(.+\)$/), action: "apps/keys" },
     { actor: expect.stringMatching(/^command line/), action: "export", kind: "orders", format: "ndjson" },
   ]);
 });

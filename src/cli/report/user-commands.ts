@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { currentAdminToken } from "../../admin/admin-token.ts";
 import { sumOrders } from "../../db/orders.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { CODES, UsageError } from "../../errors.ts";
 import { userListRecord } from "../../report/list/user-record.ts";
 import { listOf, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
-import { adminTokenFor } from "../setting/admin-commands.ts";
 
 export function userCommands(program: Command): void {
   const user = program.command("user").description("Users");
@@ -45,7 +45,9 @@ function eraseCommand(user: Command): void {
       withServer(options.url, async (address) => {
         const response = await fetch(`${address}/admin/api/v1/users/erase`, {
           method: "POST",
-          headers: { authorization: `Bearer ${await withDatabase((session) => adminTokenFor(session))}` },
+          headers: {
+            authorization: `Bearer ${await withDatabase(({ pool, vault }) => currentAdminToken(pool, vault))}`,
+          },
           body: JSON.stringify({ app_id: options.app, client_id: clientId }),
         });
         const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: { state: string } };

@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
+import { renewAdminToken, showAdminToken } from "../../admin/admin-token.ts";
 import type { Desk } from "../../admin/desk.ts";
 import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/people.ts";
 import { type AdminUser, CONSOLE_ROLES, type ConsoleRole, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
-import { loadInstallation, raiseAdminTokenGeneration } from "../../db/installation.ts";
 import { UsageError } from "../../errors.ts";
-import { adminToken } from "../../http/admin/admin-token.ts";
-import { deskOf, noteCommand } from "../desk.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, print, tableOf } from "../output.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
 
@@ -21,9 +20,8 @@ export function adminCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: { new?: boolean } & Json) =>
       withDatabase(async (session) => {
-        await noteCommand(session, options.new ? "admin token --new" : "admin token");
-        const generation = options.new ? await raiseAdminTokenGeneration(session.pool) : undefined;
-        const token = await adminTokenFor(session, generation);
+        const desk = deskOf(session);
+        const token = await (options.new ? renewAdminToken(desk) : showAdminToken(desk));
         print({ admin_token: token }, options, () => token);
       }),
     );
@@ -40,11 +38,6 @@ export function adminCommands(program: Command): void {
     );
 
   userCommands(admin.command("user").description("People of the console"));
-}
-
-/** The admin token of the current generation, or of the given one. */
-export async function adminTokenFor({ pool, vault }: DatabaseSession, generation?: number): Promise<string> {
-  return adminToken(vault, generation ?? (await loadInstallation(pool))?.adminTokenGeneration);
 }
 
 async function setupToken(session: DatabaseSession, name: string | undefined): Promise<string> {

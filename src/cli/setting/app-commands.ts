@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createApp, editApp, rotateAppSecret } from "../../admin/apps.ts";
+import { createApp, editApp, rotateAppSecret, showKeys } from "../../admin/apps.ts";
 import { type App, loadApps, withoutKeys } from "../../db/app.ts";
 import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { isTimeZone } from "../../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
 import { CURRENCY, isRate } from "../../domain/money.ts";
-import { deskOf, noteCommand } from "../desk.ts";
+import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
 
@@ -40,8 +40,9 @@ export function appCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: { keys?: boolean } & Json) =>
       withDatabase(async (session) => {
-        if (options.keys) await noteCommand(session, "app list --keys");
-        const rows = (await loadApps(session.pool, session.vault)).map(options.keys ? withKeys : shown);
+        const rows = options.keys
+          ? (await showKeys(deskOf(session), {})).map(withKeys)
+          : (await loadApps(session.pool, session.vault)).map(shown);
         print(rows, options, () => tableOf(rows));
       }),
     );

@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { rotateKey } from "../../admin/key-rotation.ts";
 import { configFromEnvironment } from "../../config.ts";
-import type { Executor } from "../../db/engine/sql.ts";
 import { UsageError } from "../../errors.ts";
-import { rotateKey } from "../../key-rotation.ts";
 import { keyFileOf } from "../../vault.ts";
-import { noteCommand } from "../desk.ts";
+import { deskOf } from "../desk.ts";
 import { print } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { withOwnDatabase } from "../session.ts";
@@ -33,9 +32,8 @@ async function rotate(options: RotateOptions): Promise<void> {
       "SECRET_KEY is set: make the new key yourself (`openssl rand -hex 32`), keep it safe, and pass it with --new-key @file.",
     );
   }
-  await withOwnDatabase(config, async ({ pool, vault }) => {
-    const note = (tx: Executor) => noteCommand({ pool: tx }, "secret rotate");
-    const secrets = await rotateKey(pool, config, { from: vault, key: options.newKey, note });
+  await withOwnDatabase(config, async (session) => {
+    const secrets = await rotateKey(deskOf(session), { location: config, key: options.newKey });
     const keyHolder = config.secretKey === "" ? keyFileOf(config) : "SECRET_KEY";
     print({ secrets, key: keyHolder }, options, () => toldOf(secrets, keyHolder));
   });

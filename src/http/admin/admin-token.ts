@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type pg from "pg";
+import { adminToken } from "../../admin/admin-token.ts";
 import { elapsedMs } from "../../clock.ts";
 import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { loadInstallation } from "../../db/installation.ts";
@@ -7,14 +8,6 @@ import type { Vault } from "../../vault.ts";
 
 /** Wrong tokens cause at most one look-up of the generation in this time: it may have been raised. */
 const ASK_AGAIN_MS = 1_000;
-
-/**
- * The token of the admin interface, made from the installation's key and a generation. Raising the generation revokes
- * every token handed out before. The token of generation 0 is the one that earlier versions printed.
- */
-export function adminToken(vault: Vault, generation = 0): string {
-  return vault.keyFor(generation === 0 ? "admin-token" : `admin-token ${generation}`).toString("hex");
-}
 
 /** Checks admin tokens against the current generation. */
 export class AdminTokens {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { createApp, editApp, rotateAppSecret } from "../../../admin/apps.ts";
+import { createApp, editApp, rotateAppSecret, showKeys } from "../../../admin/apps.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
@@ -97,11 +97,12 @@ function secretRoutes(
     summary: "The secrets of an app",
     description: "For admins only. A POST, because the audit log notes who looked.",
     access: "change",
+    audit: "by_act",
     body: appBody,
     answer: envelopeSchema(appKeys),
-    run: async ({ body }) => {
-      const { appId, appKey, aesKey } = await apps.findById(body.app_id);
-      return { app_id: appId, app_key: appKey, aes_key: aesKey };
+    run: async ({ body, by }) => {
+      const [app] = await showKeys({ pool, vault, clock, by }, body);
+      return { app_id: app!.appId, app_key: app!.appKey, aes_key: app!.aesKey };
     },
   });
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { countOtherProcesses } from "./db/engine/database.ts";
-import { inTransaction } from "./db/engine/pool.ts";
-import type { Executor } from "./db/engine/sql.ts";
-import { changeKeyFingerprint, loadInstallation, lockInstallation } from "./db/installation.ts";
-import { resealAll } from "./db/sealed.ts";
-import { UsageError } from "./errors.ts";
-import { type KeyLocation, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
+import { Type } from "typebox";
+import { countOtherProcesses } from "../db/engine/database.ts";
+import { changeKeyFingerprint, loadInstallation, lockInstallation } from "../db/installation.ts";
+import { resealAll } from "../db/sealed.ts";
+import { UsageError } from "../errors.ts";
+import { type KeyLocation, newKey, takeNextKey, vaultOfKey, writeNextKey } from "../vault.ts";
+import { act, type Desk } from "./desk.ts";
 
 /** A process that was just stopped may still be closing its connections. */
 const GOODBYE_TRIES = 25;
@@ -19,29 +19,30 @@ const GOODBYE_MS = 200;
  *   next key on the disk ─▶ one transaction: all secrets, the fingerprint ─▶ next key takes the place of the old one
  *         crash: the old key opens all, the next one is of no use │ crash: the fingerprint tells that the next one counts
  *
- * With SECRET_KEY there is no file: the operator has both keys and sets the new one. `note` is called in the transaction.
- * Returns how many secrets there are.
+ * With SECRET_KEY there is no file: the operator has both keys and sets the new one. Returns how many secrets there are.
  */
 export async function rotateKey(
-  pool: pg.Pool,
-  location: KeyLocation,
-  options: { from: Vault; key: string | undefined; note: (tx: Executor) => Promise<void> },
+  desk: Desk,
+  { location, key = newKey() }: { location: KeyLocation; key?: string | undefined },
 ): Promise<number> {
-  const { from, note } = options;
-  const key = options.key ?? newKey();
+  const { vault: from } = desk;
   const to = vaultOfKey(key);
   if (to.fingerprint === from.fingerprint) throw new UsageError("The new key is the current one: choose another.");
-  await requireAlone(pool);
+  await requireAlone(desk.pool);
   if (location.secretKey === "") writeNextKey(location, key);
-  const count = await inTransaction(pool, async (tx) => {
-    await lockInstallation(tx);
-    const installation = await loadInstallation(tx);
-    if (installation?.keyFingerprint !== from.fingerprint)
-      throw new UsageError("Another process has replaced the key.");
-    const resealed = await resealAll(tx, { from, to });
-    await changeKeyFingerprint(tx, to.fingerprint);
-    await note(tx);
-    return resealed;
+  const count = await act(desk, {
+    action: "secret rotate",
+    schema: Type.Object({}),
+    body: {},
+    run: async (tx) => {
+      await lockInstallation(tx);
+      const installation = await loadInstallation(tx);
+      if (installation?.keyFingerprint !== from.fingerprint)
+        throw new UsageError("Another process has replaced the key.");
+      const resealed = await resealAll(tx, { from, to });
+      await changeKeyFingerprint(tx, to.fingerprint);
+      return resealed;
+    },
   });
   if (location.secretKey === "") takeNextKey(location);
   return count;
