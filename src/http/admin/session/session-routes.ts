@@ -1,27 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Desk } from "../../../admin/desk.ts";
+import { changeOwnPassword, type Opened, setUp, signIn } from "../../../admin/sessions.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
-import {
-  type AdminUser,
-  changePassword,
-  countAdmins,
-  createAdminUser,
-  findAdminUser,
-  hasSetupLink,
-  loadAdminUsers,
-  nameOf,
-  takeSetupLink,
-} from "../../../db/admin-user.ts";
-import { createSession, dropOldSessions, endSession } from "../../../db/console-session.ts";
-import { inTransaction } from "../../../db/engine/pool.ts";
-import type { Executor } from "../../../db/engine/sql.ts";
+import { type AdminUser, findAdminUser, hasSetupLink, nameOf } from "../../../db/admin-user.ts";
+import { dropOldSessions, endSession } from "../../../db/console-session.ts";
 import { countedAddress } from "../../../domain/network.ts";
 import { ApiError } from "../../../errors.ts";
 import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";
 import { callerOf } from "../../caller-address.ts";
 import type { Actor } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
-import { noteChange } from "../audit.ts";
 import { actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
 import { knownDevice, rememberDevice } from "./known-device.ts";
 import { PasswordDesk, type Standing } from "./password-desk.ts";
@@ -87,7 +76,8 @@ function signInRoute(routes: FastifyInstance, context: SessionContext, { limits,
       if (found.kind === "wrong")
         throw wrongPassword(context, request, { ...found, message: "Name or password is wrong." });
       attempt.succeeded();
-      return signIn(context, found.user, { request, reply });
+      const entry = await entryOf(context, request, found.user.name);
+      return shownOpened(context, await signIn(entry, found.user, body), { request, reply });
     },
   });
 }
@@ -145,7 +135,7 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
     admit: (request) => requireSameOrigin(context, request),
     answer: sessionAnswer,
     run: async ({ body, request, reply }) => {
-      const { token, name = "", password } = body;
+      const { token, password } = body;
       requireGoodPassword(password);
       const given = { token, nowMs: context.clock(), validMs: SETUP_LINK_MS };
       const attempt = limits.begin([linksOf(countedAddress(callerOf(context, request)))], given.nowMs);
@@ -154,9 +144,10 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       if (!isLink) throw badLink(context, request);
       attempt.succeeded();
       const passwordHash = await hashOf(context, desk, password);
-      const user = await inTransaction(context.pool, (tx) => useLink(tx, { given, name, passwordHash }));
-      if (!user) throw badLink(context, request);
-      return signIn(context, user, { request, reply });
+      const entry = await entryOf(context, request, "");
+      const opened = await setUp(entry, body, { passwordHash, validMs: SETUP_LINK_MS });
+      if (!opened) throw badLink(context, request);
+      return shownOpened(context, opened, { request, reply });
     },
   });
 }
@@ -164,22 +155,6 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
 function badLink(context: Pick<SessionContext, "caller" | "failedSignIns">, request: FastifyRequest): ApiError {
   context.failedSignIns.note({ address: callerOf(context, request), by: "one-time link" });
   return new ApiError("badSign", "The link was already used or has expired; `cli admin link` makes another one.");
-}
-
-type UsedLink = { given: Parameters<typeof takeSetupLink>[1]; name: string; passwordHash: string };
-
-/** Makes the first admin, or sets the password of the link's owner. Undefined when the link was used meanwhile. */
-async function useLink(tx: Executor, { given, name, passwordHash }: UsedLink): Promise<AdminUser | undefined> {
-  const { nowMs } = given;
-  const link = await takeSetupLink(tx, given);
-  if (!link) return undefined;
-  if (link.userId === null) {
-    if (nameOf(name) === "") throw new ApiError("badParameter", "name is missing.");
-    if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is already an admin; sign in instead.");
-    return createAdminUser(tx, { name, role: "admin", passwordHash, nowMs });
-  }
-  await changePassword(tx, { userId: link.userId, passwordHash, nowMs });
-  return (await loadAdminUsers(tx)).find(({ userId }) => userId === link.userId);
 }
 
 function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
@@ -230,9 +205,9 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, { limit
         throw wrongPassword(context, request, { ...found, message: "The current password is wrong." });
       attempt.succeeded();
       const passwordHash = await hashOf(context, desk, body.new_password);
-      const change = { userId: found.user.userId, passwordHash, nowMs: context.clock() };
-      await inTransaction(context.pool, (tx) => changePassword(tx, change));
-      return signIn(context, found.user, { request, reply });
+      const entry = await entryOf(context, request, name);
+      const opened = await changeOwnPassword(entry, body, { user: found.user, passwordHash });
+      return shownOpened(context, opened, { request, reply });
     },
   });
 }
@@ -242,17 +217,24 @@ function requireGoodPassword(password: string): void {
   if (problem !== undefined) throw new ApiError("badParameter", problem);
 }
 
-async function signIn(
+/** What signing in works with. Sessions that have expired are dropped on the way. */
+async function entryOf(
+  { pool, vault, clock, caller }: SessionContext,
+  request: FastifyRequest,
+  name: string,
+): Promise<Desk> {
+  await dropOldSessions(pool, clock(), SESSION_LIFE);
+  return { pool, vault, clock, by: { name, address: callerOf({ caller }, request) } };
+}
+
+/** Hands the session to the browser, and answers who is signed in. */
+function shownOpened(
   context: SessionContext,
-  user: AdminUser,
+  { user, session }: Opened,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<Session> {
-  const nowMs = context.clock();
-  await dropOldSessions(context.pool, nowMs, SESSION_LIFE);
-  const session = await createSession(context.pool, user, nowMs);
+): Session {
   setSession(request, reply, session);
   rememberDevice(context.vault, user.name, { request, reply });
-  await noteChange(context, request, user.name);
   return shownSession(context, { name: user.name, role: user.role, session });
 }
 
