@@ -11,7 +11,7 @@ export type AuditEntry = {
   details: JsonObject;
 };
 
-/** Returns the entry's id, with which it can be removed or changed. */
+/** Returns the entry's id, with which it can be changed. */
 export async function addAudit(executor: Executor, entry: AuditEntry): Promise<number> {
   const [added] = await query<{ auditId: number }>(
     executor,
@@ -20,10 +20,6 @@ export async function addAudit(executor: Executor, entry: AuditEntry): Promise<n
       returning audit_id`,
   );
   return added!.auditId;
-}
-
-export async function removeAudit(executor: Executor, auditId: number): Promise<void> {
-  await execute(executor, sql`delete from audit_log where audit_id = ${auditId}`);
 }
 
 export async function changeAudit(executor: Executor, auditId: number, details: JsonObject): Promise<void> {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import type { By } from "../../admin/desk.ts";
 import type { ConsoleRole } from "../../db/admin-user.ts";
 
 /** The user of the admin interface: a person signed in to the console, or a holder of the admin token. */
@@ -7,7 +8,7 @@ export type Actor = { name: string; role: ConsoleRole; session: string | undefin
 /**
  * Who may call a route. `open`: anybody, because a caller who is signing in has no name yet. `read` and `own`:
  * everybody who is signed in; an analyst may read everything and change only their own things. `change`: admins only;
- * every change is noted in the audit log.
+ * the act that makes the change notes it in the audit log.
  */
 export type Access = "open" | "read" | "own" | "change";
 
@@ -15,6 +16,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The user of the admin interface. */
     actor: Actor;
+    /** The same, as the audit log names them. */
+    by: By;
   }
   interface FastifyContextConfig {
     /** Who may call a route of the admin interface. */

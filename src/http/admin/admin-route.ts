@@ -3,7 +3,6 @@ import type { Static, TSchema, TUnsafe } from "typebox";
 import type { By } from "../../admin/desk.ts";
 import { type EnvelopeSchema, success } from "../../contract/envelope.ts";
 import type { Access } from "./actor.ts";
-import type { AuditRule } from "./audit.ts";
 
 const BASE = "/admin/api/v1";
 
@@ -27,8 +26,6 @@ type Described<Query extends TSchema, Body extends TSchema> = {
   summary: string;
   description?: string;
   access: Access;
-  /** What the audit log keeps, when it differs from what is kept for every change. */
-  audit?: AuditRule;
   query?: Query;
   body?: Body;
   /** How the body is read, when it differs from the usual way. */
@@ -88,7 +85,7 @@ function callOf<Query extends TSchema, Body extends TSchema>(
 function optionsOf<Query extends TSchema, Body extends TSchema>(
   route: Described<Query, Body>,
 ): RouteShorthandOptions & { schema: object } {
-  const { path, summary, description, access, audit, query, body, reading, admit } = route;
+  const { path, summary, description, access, query, body, reading, admit } = route;
   const { bytesMax, ...config } = reading ?? {};
   return {
     schema: {
@@ -99,7 +96,7 @@ function optionsOf<Query extends TSchema, Body extends TSchema>(
       ...(query && { querystring: query }),
       ...(body && { body }),
     },
-    config: { access, ...(audit && { audit }), ...config },
+    config: { access, ...config },
     ...(bytesMax !== undefined && { bodyLimit: bytesMax }),
     ...(admit && { onRequest: async (request: FastifyRequest) => admit(request) }),
   };

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type JsonObject, storable } from "../../domain/json.ts";
-import { auditChanges } from "./audit.ts";
+import { callerOf } from "../caller-address.ts";
 import { actorOf } from "./authentication.ts";
 import { adminCostRoutes } from "./operation/cost-routes.ts";
 import { doctorRoutes } from "./operation/doctor-routes.ts";
@@ -40,7 +40,9 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     routes.addHook("preValidation", async (request) => {
       request.query = storable(request.query as JsonObject);
     });
-    auditChanges(routes, context);
+    routes.addHook("preHandler", async (request) => {
+      request.by = { name: request.actor.name, address: callerOf(context, request) };
+    });
     appRoutes(routes, context);
     metadataRoutes(routes, context);
     campaignRoutes(routes, context);

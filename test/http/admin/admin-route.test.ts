@@ -39,14 +39,13 @@ test("an operation with a body is a POST, any other a GET, and both answer in th
   expect((await server.inject({ method: "POST", url, payload: { number: "five" } })).statusCode).toBe(400);
 });
 
-test("hooks see what an operation declares: its callers, what the audit log keeps and how its body is read", () => {
+test("hooks see what an operation declares: its callers and how its body is read", () => {
   const { routes } = serverWith((server) => {
-    const audit = { isNoted: true, hides: ["number"] } as const;
     const reading = { bytesMax: 100, numbersAreIds: true } as const;
     const run = async () => ({ doubled: 0 });
-    adminRoute(server, { path: "double", summary: "Twice", access: "own", audit, body, reading, answer, run });
+    adminRoute(server, { path: "double", summary: "Twice", access: "own", body, reading, answer, run });
   });
-  const config = { access: "own", audit: { isNoted: true, hides: ["number"] }, numbersAreIds: true };
+  const config = { access: "own", numbersAreIds: true };
   expect(routes).toMatchObject([{ method: "POST", bodyLimit: 100, config }]);
 });
 

@@ -87,7 +87,6 @@ function fileRoutes<Preview extends TSchema>(
     summary: `Import ${about} from CSV, the whole file or nothing`,
     description: `Replaces stored rows of the same key. ${FORMS}`,
     access: "change",
-    audit: "by_act",
     query: csvQuery,
     body: csvBody,
     reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },

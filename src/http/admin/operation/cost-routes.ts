@@ -48,7 +48,6 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     description:
       "Answers when everything is pulled, or at once with `background`. An account's `error` says what went wrong with it.",
     access: "change",
-    audit: "by_act",
     body: costPullBody,
     answer: costPullAnswer,
     run: async ({ body, by, reply }) => {
@@ -90,7 +89,6 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     summary: "Stop a requested pull",
     description: "Days that are already stored stay: a day is always stored whole.",
     access: "change",
-    audit: "by_act",
     body: pullStopBody,
     answer: lastPullAnswer,
     run: async ({ body, by }) => {

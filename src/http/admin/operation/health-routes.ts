@@ -75,7 +75,6 @@ function setAsideRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: O
     summary: "Replay entries that were set aside",
     description: "Answers at once. Entries that still cannot be understood are set aside again, with the reason.",
     access: "change",
-    audit: "by_act",
     body: replayBody,
     answer: replayEnvelope,
     run: async ({ body, by }) => ({ requested: await replaySetAside({ pool, vault, clock, by }, body) }),

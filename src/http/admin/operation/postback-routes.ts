@@ -64,7 +64,6 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
       "Those of a client, all that ended with a status, or only those named. Postbacks that were accepted or still wait " +
       "are refused and counted. When `has_more` is true, call again for the rest.",
     access: "change",
-    audit: "by_act",
     body: resendBody,
     reading: { bytesMax: LIMITS.reportBodyBytes, numbersAreIds: true },
     answer: resentAnswer,

@@ -65,7 +65,6 @@ function changeRoutes(routes: FastifyInstance, context: AdminReportContext): voi
     path: "report/views/share",
     summary: "Share a view with everybody, or stop sharing it",
     access: "change",
-    audit: "by_act",
     body: viewShareBody,
     answer: savedViewAnswer,
     run: async ({ body, request }) => shownView(await shareView(deskOf(context, request), body), request.actor),

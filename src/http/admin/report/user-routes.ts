@@ -35,7 +35,6 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
     summary: "Erase a user: everything stored about one client, for ever",
     description: "`state` is `erased`, or `accepted` when another process fills the tables or they are far behind.",
     access: "change",
-    audit: "by_act",
     body: eraseBody,
     reading: { numbersAreIds: true },
     answer: eraseAnswer,

@@ -33,7 +33,6 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
     description:
       "The answer holds a one-time token. The person opens `/console/setup#` followed by the token to set a password.",
     access: "change",
-    audit: "by_act",
     body: consoleUserBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await addPerson({ pool, vault, clock, by }, body)),
@@ -43,7 +42,6 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
     path: "console-users/link",
     summary: "Make a new one-time token for a person who forgot the password",
     access: "change",
-    audit: "by_act",
     body: consoleUserNameBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await linkPerson({ pool, vault, clock, by }, body)),
@@ -63,7 +61,6 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     path: "console-users/role",
     summary: "Change a person's role",
     access: "change",
-    audit: "by_act",
     body: consoleUserBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
@@ -76,7 +73,6 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     path: "console-users/remove",
     summary: "Remove a person",
     access: "change",
-    audit: "by_act",
     body: consoleUserNameBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {

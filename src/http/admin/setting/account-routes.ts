@@ -45,7 +45,6 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     description:
       "Absent fields stay as they are. When the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or empty texts to remove them: a secret is never sent to an address that it was not given for.",
     access: "change",
-    audit: "by_act",
     body: accountSetBody,
     answer: accountAnswer,
     run: async ({ body, by }) => {
@@ -59,7 +58,6 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     summary: "Remove an account",
     description: "Postbacks still waiting for it are marked as failed; `given_up` counts them.",
     access: "change",
-    audit: "by_act",
     body: accountRemoveBody,
     answer: givenUpAnswer,
     run: async ({ body, by }) => dropAccount({ pool, vault, clock, by }, body),

@@ -47,7 +47,6 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
     summary: "Set the rules of an app, or of one platform",
     description: "Replaces all rules set before for the same app and platform.",
     access: "change",
-    audit: "by_act",
     body: rulesBody,
     answer: envelopeSchema(ruleSettings),
     run: async ({ body, by }) => shown(await setRules({ pool, vault, clock, by }, body)),

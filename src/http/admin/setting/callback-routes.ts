@@ -35,7 +35,6 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
       "`attribution`: a GET with macros for each attributed user. `event`: a signed POST for each of the named events. " +
       "A generated secret is shown in this answer only.",
     access: "change",
-    audit: "by_act",
     body: callbackSetBody,
     answer: madeCallbackAnswer,
     run: ({ body, by }) =>
@@ -47,7 +46,6 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
     summary: "Remove a callback",
     description: "Calls still waiting for it are marked as failed; `given_up` counts them.",
     access: "change",
-    audit: "by_act",
     body: callbackRemoveBody,
     answer: givenUpAnswer,
     run: ({ body, by }) => dropCallback({ pool, vault, clock, by }, body),

@@ -36,7 +36,6 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
     path: "developers/create",
     summary: "Request a developer application",
     access: "change",
-    audit: "by_act",
     body: developerBody,
     answer: envelopeSchema(developerState),
     run: async ({ body, by }) => {
@@ -50,7 +49,6 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
     summary: "Change which apps a developer application may read, and how often",
     description: "Absent fields stay as they are.",
     access: "change",
-    audit: "by_act",
     body: developerEditBody,
     answer: envelopeSchema(shownDeveloper),
     run: async ({ body, by }) => shown(await editDeveloper({ pool, vault, clock, by }, body)),
@@ -63,7 +61,6 @@ function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
     summary: "Approve, refuse or disable a developer application",
     description: "The answer to an approval holds the `app_key`.",
     access: "change",
-    audit: "by_act",
     body: developerDecisionBody,
     answer: envelopeSchema(developerDecision),
     run: async ({ body, by }) => {
@@ -77,7 +74,6 @@ function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
     summary: "Give a developer application a new key",
     description: "Reports signed with the old key are refused at once.",
     access: "change",
-    audit: "by_act",
     body: developerIdBody,
     answer: envelopeSchema(developerKey),
     run: async ({ body, by }) => ({ id: body.id, app_key: await rotateDeveloper({ pool, vault, clock, by }, body) }),

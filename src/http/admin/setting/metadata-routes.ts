@@ -30,7 +30,6 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
     path: "metadata/events/declare",
     summary: "Declare events, or switch them off",
     access: "change",
-    audit: "by_act",
     body: eventDeclareBody,
     answer: envelopeSchema(appMetadata),
     run: async ({ body, by }) => {
@@ -44,7 +43,6 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
     path: "metadata/properties/declare",
     summary: "Declare properties and their types",
     access: "change",
-    audit: "by_act",
     body: propertyDeclareBody,
     answer: envelopeSchema(appMetadata),
     run: async ({ body, by }) => {
