@@ -8,7 +8,8 @@ export function deskOf({ pool, vault }: DatabaseSession): Desk {
   return { pool, vault, clock: systemClock, by: commandLine() };
 }
 
-function commandLine(): By {
+/** Who runs the command. */
+export function commandLine(): By {
   return { name: `command line (${systemUser()})`, address: hostname() };
 }
 

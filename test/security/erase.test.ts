@@ -84,6 +84,9 @@ test("the command line erases too, and says what is left in the journal", async 
     client_id: "other",
     state: "erased",
   });
+  const actors = "select actor from audit_log where app_id = $1 and action = 'users/erase'";
+  const actor = expect.stringMatching(/^command line \(.+\)$/);
+  expect(await tables.query(actors, [app.appId])).toEqual([{ actor }, { actor }]);
 });
 
 test("the audit log says that a user was erased, and no longer names them", async () => {

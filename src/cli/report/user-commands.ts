@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { currentAdminToken } from "../../admin/admin-token.ts";
+import { COMMAND_HEADER, signedCommandName } from "../../admin/command-name.ts";
 import { sumOrders } from "../../db/orders.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { CODES, UsageError } from "../../errors.ts";
 import { userListRecord } from "../../report/list/user-record.ts";
+import { commandLine } from "../desk.ts";
 import { listOf, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
 
@@ -45,9 +47,10 @@ function eraseCommand(user: Command): void {
       withServer(options.url, async (address) => {
         const response = await fetch(`${address}/admin/api/v1/users/erase`, {
           method: "POST",
-          headers: {
-            authorization: `Bearer ${await withDatabase(({ pool, vault }) => currentAdminToken(pool, vault))}`,
-          },
+          headers: await withDatabase(async ({ pool, vault }) => ({
+            authorization: `Bearer ${await currentAdminToken(pool, vault)}`,
+            [COMMAND_HEADER]: signedCommandName(vault, commandLine().name),
+          })),
           body: JSON.stringify({ app_id: options.app, client_id: clientId }),
         });
         const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: { state: string } };

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type pg from "pg";
+import { COMMAND_HEADER, readCommandName } from "../../admin/command-name.ts";
 import type { Clock } from "../../clock.ts";
 import { findSession, isSessionAlive, type SessionLife } from "../../db/console-session.ts";
 import { isDatabaseAway } from "../../db/engine/failure.ts";
@@ -56,7 +57,8 @@ async function tokenHolder(context: AuthenticationContext, request: FastifyReque
     context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
     throw notSignedIn();
   }
-  return { name: "admin token", role: "admin", session: undefined };
+  const command = readCommandName(context.vault, request.headers[COMMAND_HEADER]?.toString());
+  return { name: command ?? "admin token", role: "admin", session: undefined };
 }
 
 async function signedIn(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
