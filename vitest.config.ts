@@ -21,8 +21,8 @@ export default defineConfig({
     pool: "forks",
     // Tests wait for a disk, a page or another process: two at a time left half of two cores idle.
     maxWorkers: 3,
-    // A worker loads each module once, which saves a third of a second per file and shares one browser (test/web/tabs.ts).
-    // No other module keeps anything from one file to the next.
+    // A worker loads each module once, which saves a third of a second per file and shares one browser (test/web/tabs.ts)
+    // and one console server (test/web/browser.ts). No module outside test/web keeps anything from one file to the next.
     isolate: false,
     sequence: { sequencer: LongFirst },
     // A test ends by a condition; only one that hangs reaches these limits.

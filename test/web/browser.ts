@@ -1,15 +1,14 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
 import { keepServer } from "../support/kept-server.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
+import { colourFindings, shapeFindings } from "./axe.ts";
 import { borrowTab, giveBack, SIZES, type Size, takeTab } from "./tabs.ts";
 
 const PICTURES = fileURLToPath(new URL("../../test-output/", import.meta.url));
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export const PASSWORD = "correct horse battery";
 type Look = { theme: "light" | "dark"; language: "en" | "zh" };
@@ -56,18 +55,23 @@ export class Visit {
   async fitsPhone(name: string): Promise<void> {
     const before = this.page.viewportSize()!;
     await this.page.setViewportSize(SIZES.phone);
-    const wide = "document.documentElement.scrollWidth - innerWidth";
-    await expect.poll(() => this.page.evaluate(wide), { message: name }).toBeLessThanOrEqual(0);
-    await this.photograph(`${name}-phone`);
-    await this.page.setViewportSize(before);
+    try {
+      const wide = "document.documentElement.scrollWidth - innerWidth";
+      await expect.poll(() => this.page.evaluate(wide), { message: name }).toBeLessThanOrEqual(0);
+      await this.photograph(`${name}-phone`);
+    } finally {
+      await this.page.setViewportSize(before);
+    }
   }
 
   /** As if it were chosen in another tab: the page follows without reloading. */
   async look(look: Look): Promise<void> {
-    const { theme, language } = look;
-    this.#look = look;
-    await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
-    await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
+    if (look !== this.#look) {
+      const { theme, language } = look;
+      await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
+      await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
+      this.#look = look;
+    }
     // Waits until everything is drawn, charts included: animations are off.
     await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   }
@@ -85,8 +89,9 @@ export class Visit {
     for (const look of LOOKS) {
       await this.look(look);
       await this.photograph(`${name}-${look.theme}-${look.language}`);
-      expect(await this.findings(), `${name}, ${look.theme}`).toEqual([]);
+      expect(await colourFindings(this.page), `${name}, ${look.theme}`).toEqual([]);
     }
+    expect(await shapeFindings(this.page), name).toEqual([]);
     await this.lookAsBefore();
     expect(this.complaints).toEqual([]);
   }
@@ -101,56 +106,12 @@ export class Visit {
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   }
 
-  /**
-   * Serious findings of axe: only in the open dialog, if there is one, because the page behind it has its own test. Colours
-   * take three quarters of the time, so once `inspect` has checked them, the structure is enough.
-   */
+  /** Serious findings of axe. Once `inspect` has checked the colours, the structure is enough. */
   async findings(rules: "all" | "shape" = "all"): Promise<string[]> {
-    if (await this.page.evaluate("!globalThis.axe")) await this.page.evaluate(AXE);
-    const off = Object.fromEntries(rules === "all" ? [] : COLOUR_RULES.map((rule) => [rule, { enabled: false }]));
-    return this.page.evaluate(FIND, { resultTypes: ["violations"], rules: off });
+    const shapes = await shapeFindings(this.page);
+    return rules === "shape" ? shapes : [...shapes, ...(await colourFindings(this.page))];
   }
 }
-
-const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
-
-/** Runs in the page. Rows and entries that differ only in their texts are checked once. */
-const FIND = async (options: object): Promise<string[]> => {
-  type Found = { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] };
-  type Element = {
-    localName: string;
-    textContent: string;
-    parentElement: Element;
-    getAttribute(name: string): string | null;
-    matches(selector: string): boolean;
-    querySelector(selector: string): Element | null;
-    querySelectorAll(selector: string): Iterable<Element>;
-  };
-  type Tab = {
-    document: Element;
-    axe: { run(context: unknown, options: object): Promise<{ violations: Found[] }> };
-  };
-  const { axe, document } = globalThis as unknown as Tab;
-  const shapeOf = (element: Element) =>
-    [element, ...element.querySelectorAll("*")]
-      .map((part) => {
-        const looks = ["class", "style", "role", "type", "aria-current"].map((name) => part.getAttribute(name));
-        return [part.localName, ...looks, part.matches(":disabled"), part.textContent === ""].join();
-      })
-      .join(" ");
-  const seen = new Map<Element, Set<string>>();
-  const include = document.querySelector("dialog[open]") ?? document;
-  const exclude = [...include.querySelectorAll("tbody > tr, ol > li, ul > li")].filter((element) => {
-    const shapes = seen.get(element.parentElement) ?? new Set();
-    seen.set(element.parentElement, shapes);
-    const shape = shapeOf(element);
-    return shapes.has(shape) || !shapes.add(shape);
-  });
-  const { violations } = await axe.run(exclude.length === 0 ? include : { include: [include], exclude }, options);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} (${node.failureSummary})`));
-};
 
 /** Runs in the page. */
 const LEAVE = async (address: string): Promise<void> => {
@@ -180,7 +141,7 @@ const CHOOSE = (choices: Record<string, string>) => {
   }
 };
 
-type VisitOptions = { as?: "admin" | "nobody" | { cookie: string }; size?: Size; inNewTab?: boolean };
+type VisitOptions = { as?: "admin" | "nobody" | { cookie: string }; size?: Size };
 
 /** The admin at the console for a whole file: the first test loads it, the others go from page to page. */
 export class LastingVisit {
@@ -195,7 +156,6 @@ export class LastingVisit {
   /** Not for tests that listen to the tab or check what has just changed behind its back. */
   async open(path: string): Promise<Visit> {
     if (this.#visit) {
-      await this.#visit.page.setViewportSize(SIZES.laptop);
       await this.#visit.lookAsBefore();
       await this.#visit.go(path);
     } else {
@@ -246,8 +206,8 @@ export class ConsoleTest {
   }
 
   /** A visit by the signed-in admin, or by nobody. */
-  async visit({ as = "admin", size = "laptop", inNewTab = false }: VisitOptions = {}): Promise<Visit> {
-    return this.visitIn(await takeTab(size, { isNew: inNewTab }), as);
+  async visit({ as = "admin", size = "laptop" }: VisitOptions = {}): Promise<Visit> {
+    return this.visitIn(await takeTab(size), as);
   }
 
   async visitIn(page: Page, as: VisitOptions["as"] = "admin"): Promise<Visit> {

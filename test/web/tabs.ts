@@ -21,11 +21,11 @@ export type Size = keyof typeof SIZES;
 let browser: Promise<Browser> | undefined;
 const idle: Page[] = [];
 
-/** A tab until the end of the test. Ask for a new one if the test changes what cannot be restored. */
-export async function takeTab(size: Size, { isNew = false } = {}): Promise<Page> {
-  const page = isNew ? await newTab() : await borrowTab();
+/** A tab until the end of the test. */
+export async function takeTab(size: Size): Promise<Page> {
+  const page = await borrowTab();
   await page.setViewportSize(SIZES[size]);
-  onTestFinished(() => (isNew ? page.context().close() : giveBack(page)));
+  onTestFinished(() => giveBack(page));
   return page;
 }
 
