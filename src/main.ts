@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { createApp } from "./admin/apps.ts";
 import type { Desk } from "./admin/desk.ts";
-import { linkFirstAdmin } from "./admin/people.ts";
+import { linkFirstAdmin } from "./admin/session/people.ts";
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
 import { countAdmins } from "./db/admin-user.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { adminToken } from "../../src/admin/admin-token.ts";
+import { adminToken } from "../../src/admin/session/admin-token.ts";
 import { settle } from "../../src/cli/operation/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";

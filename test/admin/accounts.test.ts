@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { dropAccount, setAccount } from "../../src/admin/accounts.ts";
 import { createApp } from "../../src/admin/apps.ts";
+import { dropAccount, setAccount } from "../../src/admin/setting/accounts.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

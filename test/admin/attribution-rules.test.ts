@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { changeRules, setRules } from "../../src/admin/attribution-rules.ts";
+import { changeRules, setRules } from "../../src/admin/setting/attribution-rules.ts";
 import { loadRuleSettings } from "../../src/db/attribution-setting.ts";
 import { loadPlatformSecrets } from "../../src/db/platform-secret.ts";
 import { vault } from "../db/temp-database.ts";

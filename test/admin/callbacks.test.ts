@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { dropCallback, listCallbacks, setCallback } from "../../src/admin/callbacks.ts";
+import { dropCallback, listCallbacks, setCallback } from "../../src/admin/setting/callbacks.ts";
 import { vault } from "../db/temp-database.ts";
 import { DeskStage } from "./desk-stage.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { addCampaign, editCampaign } from "../../src/admin/campaigns.ts";
+import { addCampaign, editCampaign } from "../../src/admin/setting/campaigns.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
-import { setAccount } from "../../src/admin/accounts.ts";
 import { createApp } from "../../src/admin/apps.ts";
-import { takeAdObjects, takeAdvertisers, takeCosts } from "../../src/admin/cost-files.ts";
-import { beginPull, stopPull } from "../../src/admin/cost-pulls.ts";
+import { takeAdObjects, takeAdvertisers, takeCosts } from "../../src/admin/operation/cost-files.ts";
+import { beginPull, stopPull } from "../../src/admin/operation/cost-pulls.ts";
+import { setAccount } from "../../src/admin/setting/accounts.ts";
 import { PullDesk } from "../../src/cost/pull-desk.ts";
 import type { CostPuller } from "../../src/cost/puller.ts";
 import { DeskStage } from "./desk-stage.ts";

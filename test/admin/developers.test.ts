@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { createDeveloper, decideDeveloper, editDeveloper, rotateDeveloper } from "../../src/admin/developers.ts";
+import {
+  createDeveloper,
+  decideDeveloper,
+  editDeveloper,
+  rotateDeveloper,
+} from "../../src/admin/setting/developers.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

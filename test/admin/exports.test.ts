@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { beginExport, handOutReport } from "../../src/admin/exports.ts";
+import { beginExport, handOutReport } from "../../src/admin/report/exports.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

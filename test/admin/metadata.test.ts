@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { declareAppEvents, declareAppProperties } from "../../src/admin/metadata.ts";
+import { declareAppEvents, declareAppProperties } from "../../src/admin/setting/metadata.ts";
 import { loadAppMeta } from "../../src/db/metadata.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { DeskStage } from "./desk-stage.ts";

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../src/admin/people.ts";
+import {
+  addPerson,
+  changePersonRole,
+  linkFirstAdmin,
+  linkPerson,
+  removePerson,
+} from "../../src/admin/session/people.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { addRule, changeRule, dropRule, orderRules } from "../../src/admin/postback-rules.ts";
+import { addRule, changeRule, dropRule, orderRules } from "../../src/admin/setting/postback-rules.ts";
 import { listRules } from "../../src/postback/rules.ts";
 import { DeskStage } from "./desk-stage.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
-import { setAccount } from "../../src/admin/accounts.ts";
 import { createApp } from "../../src/admin/apps.ts";
-import { resend } from "../../src/admin/postbacks.ts";
+import { resend } from "../../src/admin/operation/postbacks.ts";
+import { setAccount } from "../../src/admin/setting/accounts.ts";
 import { newUser } from "../../src/apply/facts/new-user.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { insertUsers } from "../../src/db/user-account.ts";

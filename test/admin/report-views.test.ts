@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { removeView, renameView, saveView, shareView } from "../../src/admin/report-views.ts";
+import { removeView, renameView, saveView, shareView } from "../../src/admin/report/report-views.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();

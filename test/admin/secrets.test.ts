@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { adminToken, currentAdminToken, renewAdminToken, showAdminToken } from "../../src/admin/admin-token.ts";
 import { createApp, showKeys } from "../../src/admin/apps.ts";
-import { createDeveloper, decideDeveloper, showSigningKey } from "../../src/admin/developers.ts";
+import { adminToken, currentAdminToken, renewAdminToken, showAdminToken } from "../../src/admin/session/admin-token.ts";
+import { createDeveloper, decideDeveloper, showSigningKey } from "../../src/admin/setting/developers.ts";
 import { loadInstallation } from "../../src/db/installation.ts";
 import { ApiError } from "../../src/errors.ts";
 import { vault } from "../db/temp-database.ts";

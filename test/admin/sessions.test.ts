@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { addPerson, linkFirstAdmin, linkPerson } from "../../src/admin/people.ts";
-import { changeOwnPassword, setUp, signIn } from "../../src/admin/sessions.ts";
+import { addPerson, linkFirstAdmin, linkPerson } from "../../src/admin/session/people.ts";
+import { changeOwnPassword, setUp, signIn } from "../../src/admin/session/sessions.ts";
 import { findAdminUser } from "../../src/db/admin-user.ts";
 import { DeskStage } from "./desk-stage.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
-import { replaySetAside } from "../../src/admin/set-aside.ts";
-import { type Erasing, eraseUser } from "../../src/admin/users.ts";
+import { replaySetAside } from "../../src/admin/operation/set-aside.ts";
+import { type Erasing, eraseUser } from "../../src/admin/report/users.ts";
 import { countRequested, setAside } from "../../src/db/set-aside.ts";
 import { DeskStage } from "./desk-stage.ts";
 

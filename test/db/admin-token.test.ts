@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminToken } from "../../src/admin/admin-token.ts";
+import { adminToken } from "../../src/admin/session/admin-token.ts";
 import { raiseAdminTokenGeneration } from "../../src/db/installation.ts";
 import { AdminTokens } from "../../src/http/admin/admin-token.ts";
 import { migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";

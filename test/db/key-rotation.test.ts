@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { rotateKey } from "../../src/admin/key-rotation.ts";
+import { rotateKey } from "../../src/admin/session/key-rotation.ts";
 import type { Clock } from "../../src/clock.ts";
 import { loadApps } from "../../src/db/app.ts";
 import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";

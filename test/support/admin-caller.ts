@@ -2,7 +2,7 @@ import type pg from "pg";
 import { type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect } from "vitest";
-import { adminToken } from "../../src/admin/admin-token.ts";
+import { adminToken } from "../../src/admin/session/admin-token.ts";
 import { envelopeSchema } from "../../src/contract/envelope.ts";
 import { type ConsoleRole, createAdminUser, removeAdminUser } from "../../src/db/admin-user.ts";
 import { createSession, endSession } from "../../src/db/console-session.ts";

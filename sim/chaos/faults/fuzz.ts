@@ -1,4 +1,4 @@
-import { adminToken } from "../../../src/admin/admin-token.ts";
+import { adminToken } from "../../../src/admin/session/admin-token.ts";
 import { openVault } from "../../../src/vault.ts";
 import { fuzz, oneOfEach } from "../../fuzz/fuzz.ts";
 import { FUZZ_CLIENTS, fuzzWorld } from "../../fuzz/world.ts";

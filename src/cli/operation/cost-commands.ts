@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
-import { takeAdObjects, takeAdvertisers, takeCosts } from "../../admin/cost-files.ts";
+import { takeAdObjects, takeAdvertisers, takeCosts } from "../../admin/operation/cost-files.ts";
 import { AD_OBJECT_COLUMNS, ADVERTISER_COLUMNS, COST_COLUMNS } from "../../cost/file-import.ts";
 import { messageOf, UsageError } from "../../errors.ts";
 import { deskOf } from "../desk.ts";

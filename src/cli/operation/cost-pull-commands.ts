@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { beginPull } from "../../admin/cost-pulls.ts";
+import { beginPull } from "../../admin/operation/cost-pulls.ts";
 import { systemClock } from "../../clock.ts";
 import { pullRecord, statusRecord } from "../../cost/pull-record.ts";
 import { CostPuller } from "../../cost/puller.ts";

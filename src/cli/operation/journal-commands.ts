@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { replaySetAside } from "../../admin/set-aside.ts";
+import { replaySetAside } from "../../admin/operation/set-aside.ts";
 import { Applier } from "../../apply/applier.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { resend } from "../../admin/postbacks.ts";
+import { resend } from "../../admin/operation/postbacks.ts";
 import { systemClock } from "../../clock.ts";
 import { POSTBACK_STATUS, POSTBACK_STATUS_LIST, POSTBACK_STATUS_NAMES } from "../../domain/postback/postback.ts";
 import { readList } from "../../domain/postback/postback-request.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { beginExport } from "../../admin/exports.ts";
+import { beginExport } from "../../admin/report/exports.ts";
 import { UsageError } from "../../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
 import { deskOf } from "../desk.ts";

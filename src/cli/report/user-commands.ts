@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { currentAdminToken } from "../../admin/admin-token.ts";
 import { COMMAND_HEADER, signedCommandName } from "../../admin/command-name.ts";
+import { currentAdminToken } from "../../admin/session/admin-token.ts";
 import { sumOrders } from "../../db/orders.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { CODES, UsageError } from "../../errors.ts";

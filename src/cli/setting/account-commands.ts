@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { dropAccount, setAccount } from "../../admin/accounts.ts";
+import { dropAccount, setAccount } from "../../admin/setting/accounts.ts";
 import { UsageError } from "../../errors.ts";
 import { listAccountFields, listAccounts, type ShownAccount } from "../../outbound/account-view.ts";
 import { deskOf } from "../desk.ts";

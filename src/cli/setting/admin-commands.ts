@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { renewAdminToken, showAdminToken } from "../../admin/admin-token.ts";
 import type { Desk } from "../../admin/desk.ts";
-import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/people.ts";
+import { renewAdminToken, showAdminToken } from "../../admin/session/admin-token.ts";
+import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/session/people.ts";
 import { type AdminUser, CONSOLE_ROLES, type ConsoleRole, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
 import { UsageError } from "../../errors.ts";
 import { deskOf } from "../desk.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { changeRules, readGivenRules } from "../../admin/attribution-rules.ts";
+import { changeRules, readGivenRules } from "../../admin/setting/attribution-rules.ts";
 import { type AppRuleSettings, loadRuleSettings } from "../../db/attribution-setting.ts";
 import {
   DEFAULT_RULE_TEXTS,

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { dropCallback, listCallbacks, setCallback } from "../../admin/callbacks.ts";
+import { dropCallback, listCallbacks, setCallback } from "../../admin/setting/callbacks.ts";
 import { CALLBACK_KINDS, type CallbackKind } from "../../domain/postback/callback.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parseList, print, tableOf } from "../output.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { addCampaign, editCampaign, noCampaign } from "../../admin/campaigns.ts";
+import { addCampaign, editCampaign, noCampaign } from "../../admin/setting/campaigns.ts";
 import { CAMPAIGN_ID_LENGTH, type Campaign, loadCampaign, loadCampaigns } from "../../db/campaign.ts";
 import { UsageError } from "../../errors.ts";
 import { campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";

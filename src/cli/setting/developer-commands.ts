@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createDeveloper, decideDeveloper, editDeveloper } from "../../admin/developers.ts";
+import { createDeveloper, decideDeveloper, editDeveloper } from "../../admin/setting/developers.ts";
 import type { DeveloperDecisionBody } from "../../contract/setting/developer.ts";
 import { DEFAULT_RATE, type DeveloperApp, loadDeveloperApps, type RateLevel } from "../../db/developer-app.ts";
 import { deskOf } from "../desk.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { declareAppEvents, declareAppProperties } from "../../admin/metadata.ts";
+import { declareAppEvents, declareAppProperties } from "../../admin/setting/metadata.ts";
 import { loadEventMeta, loadPropertyMeta } from "../../db/metadata.ts";
 import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../../domain/event/metadata.ts";
 import { deskOf } from "../desk.ts";

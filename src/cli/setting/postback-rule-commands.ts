@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addRule, changeRule, dropRule, orderRules } from "../../admin/postback-rules.ts";
+import { addRule, changeRule, dropRule, orderRules } from "../../admin/setting/postback-rules.ts";
 import { readDays } from "../../domain/postback/postback-request.ts";
 import { type GivenRule, POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
 import { type DryRun, dryRun } from "../../postback/dry-run.ts";

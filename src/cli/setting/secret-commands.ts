@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { rotateKey } from "../../admin/key-rotation.ts";
+import { rotateKey } from "../../admin/session/key-rotation.ts";
 import { configFromEnvironment } from "../../config.ts";
 import { UsageError } from "../../errors.ts";
 import { keyFileOf } from "../../vault.ts";

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type pg from "pg";
-import { adminToken } from "../../admin/admin-token.ts";
+import { adminToken } from "../../admin/session/admin-token.ts";
 import { elapsedMs } from "../../clock.ts";
 import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { loadInstallation } from "../../db/installation.ts";

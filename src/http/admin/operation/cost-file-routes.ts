@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
-import { type GivenFile, takeAdObjects, takeAdvertisers, takeCosts } from "../../../admin/cost-files.ts";
 import type { Desk } from "../../../admin/desk.ts";
+import { type GivenFile, takeAdObjects, takeAdvertisers, takeCosts } from "../../../admin/operation/cost-files.ts";
 import {
   costPreviewAnswer,
   csvBody,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { beginPull, readCostPlatform, stopPull } from "../../../admin/cost-pulls.ts";
+import { beginPull, readCostPlatform, stopPull } from "../../../admin/operation/cost-pulls.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   costDaysAnswer,

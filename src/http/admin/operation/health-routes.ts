@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { replaySetAside } from "../../../admin/set-aside.ts";
+import { replaySetAside } from "../../../admin/operation/set-aside.ts";
 import {
   healthEnvelope,
   ledgerEnvelope,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { resend, withPlatform } from "../../../admin/postbacks.ts";
+import { resend, withPlatform } from "../../../admin/operation/postbacks.ts";
 import {
   postbackListAnswer,
   postbackListQuery,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type BegunExport, beginExport } from "../../../admin/exports.ts";
+import { type BegunExport, beginExport } from "../../../admin/report/exports.ts";
 import { cellBody, exportBody } from "../../../contract/admin/admin-report.ts";
 import { explainedAnswer } from "../../../contract/admin/console-report.ts";
 import { ApiError } from "../../../errors.ts";

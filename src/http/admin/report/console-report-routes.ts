@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { showSigningKey } from "../../../admin/developers.ts";
-import { handOutReport } from "../../../admin/exports.ts";
+import { handOutReport } from "../../../admin/report/exports.ts";
+import { showSigningKey } from "../../../admin/setting/developers.ts";
 import {
   catalogueAnswer,
   catalogueQuery,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { mayChange, removeView, renameView, saveView, shareView } from "../../../admin/report-views.ts";
+import { mayChange, removeView, renameView, saveView, shareView } from "../../../admin/report/report-views.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   type SavedView,

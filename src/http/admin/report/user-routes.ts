@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { eraseUser } from "../../../admin/users.ts";
+import { eraseUser } from "../../../admin/report/users.ts";
 import { eraseBody } from "../../../contract/admin/admin.ts";
 import {
   type Erased,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { addPerson, changePersonRole, type Invited, linkPerson, removePerson } from "../../../admin/people.ts";
+import { addPerson, changePersonRole, type Invited, linkPerson, removePerson } from "../../../admin/session/people.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
   auditPage,

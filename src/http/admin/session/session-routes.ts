@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Desk } from "../../../admin/desk.ts";
-import { changeOwnPassword, type Opened, setUp, signIn } from "../../../admin/sessions.ts";
+import { changeOwnPassword, type Opened, setUp, signIn } from "../../../admin/session/sessions.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
 import { type AdminUser, findAdminUser, hasSetupLink, nameOf } from "../../../db/admin-user.ts";

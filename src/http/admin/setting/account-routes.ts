@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { dropAccount, setAccount } from "../../../admin/accounts.ts";
+import { dropAccount, setAccount } from "../../../admin/setting/accounts.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   accountAnswer,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { readGivenRules, readRulePlatform, setRules } from "../../../admin/attribution-rules.ts";
+import { readGivenRules, readRulePlatform, setRules } from "../../../admin/setting/attribution-rules.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {

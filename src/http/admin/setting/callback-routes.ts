@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { dropCallback, listCallbacks, setCallback } from "../../../admin/callbacks.ts";
+import { dropCallback, listCallbacks, setCallback } from "../../../admin/setting/callbacks.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   callbackListAnswer,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { addCampaign, editCampaign, noCampaign } from "../../../admin/campaigns.ts";
+import { addCampaign, editCampaign, noCampaign } from "../../../admin/setting/campaigns.ts";
 import {
   type CampaignList,
   campaignAnswer,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { createDeveloper, decideDeveloper, editDeveloper, rotateDeveloper } from "../../../admin/developers.ts";
+import { createDeveloper, decideDeveloper, editDeveloper, rotateDeveloper } from "../../../admin/setting/developers.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
   developerBody,

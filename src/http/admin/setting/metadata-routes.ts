@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { declareAppEvents, declareAppProperties } from "../../../admin/metadata.ts";
+import { declareAppEvents, declareAppProperties } from "../../../admin/setting/metadata.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { addRule, changeRule, dropRule, orderRules } from "../../../admin/postback-rules.ts";
+import { addRule, changeRule, dropRule, orderRules } from "../../../admin/setting/postback-rules.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {

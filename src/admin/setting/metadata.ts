@@ -3,13 +3,13 @@ import {
   eventDeclareBody,
   type PropertyDeclareBody,
   propertyDeclareBody,
-} from "../contract/setting/metadata.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { declareEvents, declareProperties, type EventMeta, loadAppMeta, type PropertyMeta } from "../db/metadata.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+} from "../../contract/setting/metadata.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { declareEvents, declareProperties, type EventMeta, loadAppMeta, type PropertyMeta } from "../../db/metadata.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** Declares events of an app, or switches them off. */
 export function declareAppEvents(desk: Desk, body: EventDeclareBody): Promise<void> {

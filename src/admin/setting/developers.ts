@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { requestTextBody } from "../contract/admin/console-report.ts";
+import { requestTextBody } from "../../contract/admin/console-report.ts";
 import {
   type DeveloperBody,
   type DeveloperDecisionBody,
@@ -8,7 +8,7 @@ import {
   developerDecisionBody,
   developerEditBody,
   developerIdBody,
-} from "../contract/setting/developer.ts";
+} from "../../contract/setting/developer.ts";
 import {
   changeDeveloperApp,
   createDeveloperApp,
@@ -18,11 +18,11 @@ import {
   loadDeveloperApp,
   type RateLevel,
   rotateDeveloperKey,
-} from "../db/developer-app.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { ApiError } from "../errors.ts";
-import { assertApps } from "./apps.ts";
-import { act, assertName, type Desk } from "./desk.ts";
+} from "../../db/developer-app.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { ApiError } from "../../errors.ts";
+import { assertApps } from "../apps.ts";
+import { act, assertName, type Desk } from "../desk.ts";
 
 /** Requests a developer application; it can do nothing until it is approved. */
 export function createDeveloper(desk: Desk, body: DeveloperBody): Promise<DeveloperApp> {

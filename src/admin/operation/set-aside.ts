@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
-import { replayBody } from "../contract/admin/health.ts";
-import { requestReplay } from "../db/set-aside.ts";
-import { act, type Desk } from "./desk.ts";
+import { replayBody } from "../../contract/admin/health.ts";
+import { requestReplay } from "../../db/set-aside.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** Requests that entries be replayed which were set aside; returns their number. Apply replays them between two batches. */
 export function replaySetAside(desk: Desk, body: Static<typeof replayBody>): Promise<number> {

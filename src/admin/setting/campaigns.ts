@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { campaignChangeBody, campaignCreateBody } from "../contract/setting/campaign.ts";
+import { campaignChangeBody, campaignCreateBody } from "../../contract/setting/campaign.ts";
 import {
   type Campaign,
   type CampaignChange,
@@ -7,11 +7,11 @@ import {
   createCampaign,
   loadCampaign,
   newCampaignId,
-} from "../db/campaign.ts";
-import { ApiError } from "../errors.ts";
-import { platformOfLink } from "../platform/registry.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+} from "../../db/campaign.ts";
+import { ApiError } from "../../errors.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type CreateBody = Static<typeof campaignCreateBody>;
 type ChangeBody = Static<typeof campaignChangeBody>;

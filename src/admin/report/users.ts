@@ -1,11 +1,11 @@
 import type { Static } from "typebox";
-import { eraseBody } from "../contract/admin/admin.ts";
-import { loadUsers } from "../db/user-account.ts";
-import { readClientId } from "../domain/user/identity.ts";
-import type { UserKey } from "../domain/user/user-key.ts";
-import { ApiError } from "../errors.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { eraseBody } from "../../contract/admin/admin.ts";
+import { loadUsers } from "../../db/user-account.ts";
+import { readClientId } from "../../domain/user/identity.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
+import { ApiError } from "../../errors.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** Users of this process: those known to it before they are in the tables, and their erasure by its journal. */
 export type Erasing<Erased> = { isKnown: (user: UserKey) => boolean; erase: (user: UserKey) => Promise<Erased> };

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Static } from "typebox";
-import { callbackRemoveBody, callbackSetBody } from "../contract/setting/account.ts";
-import { loadCallbacks, removeCallback, storeCallback } from "../db/callback.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { giveUpLane } from "../db/postback-outcome.ts";
-import { type CallbackKind, readCallback } from "../domain/postback/callback.ts";
-import { callbackLaneOf } from "../domain/postback/postback-book.ts";
-import { ApiError } from "../errors.ts";
-import type { Vault } from "../vault.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { callbackRemoveBody, callbackSetBody } from "../../contract/setting/account.ts";
+import { loadCallbacks, removeCallback, storeCallback } from "../../db/callback.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { giveUpLane } from "../../db/postback-outcome.ts";
+import { type CallbackKind, readCallback } from "../../domain/postback/callback.ts";
+import { callbackLaneOf } from "../../domain/postback/postback-book.ts";
+import { ApiError } from "../../errors.ts";
+import type { Vault } from "../../vault.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** A callback as shown to people. The secret is shown only once, when it is generated. */
 export type ShownCallback = { kind: CallbackKind; url: string; events: readonly string[]; secret?: string };

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { passwordBody, setupBody, signInBody } from "../contract/setting/session.ts";
+import { passwordBody, setupBody, signInBody } from "../../contract/setting/session.ts";
 import {
   type AdminUser,
   changePassword,
@@ -8,11 +8,11 @@ import {
   loadAdminUsers,
   nameOf,
   takeSetupLink,
-} from "../db/admin-user.ts";
-import { createSession } from "../db/console-session.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { ApiError } from "../errors.ts";
-import { act, type Desk } from "./desk.ts";
+} from "../../db/admin-user.ts";
+import { createSession } from "../../db/console-session.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { ApiError } from "../../errors.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** A person, and the token of the session that was opened for them. */
 export type Opened = { user: AdminUser; session: string };

@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
-import { resendBody } from "../contract/setting/postback.ts";
-import { type GivenTexts, type ResendWish, readResend } from "../domain/postback/postback-request.ts";
-import { readClientId } from "../domain/user/identity.ts";
-import { ApiError } from "../errors.ts";
-import { platformOfLink } from "../platform/registry.ts";
-import { type Resent, resendPostbacks } from "../postback/resend.ts";
-import { knownAppRules } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { resendBody } from "../../contract/setting/postback.ts";
+import { type GivenTexts, type ResendWish, readResend } from "../../domain/postback/postback-request.ts";
+import { readClientId } from "../../domain/user/identity.ts";
+import { ApiError } from "../../errors.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import { type Resent, resendPostbacks } from "../../postback/resend.ts";
+import { knownAppRules } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type ResendBody = Static<typeof resendBody>;
 

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { ruleChangeBody, ruleCreateBody, ruleOrderBody, ruleRemoveBody } from "../contract/setting/postback.ts";
+import { ruleChangeBody, ruleCreateBody, ruleOrderBody, ruleRemoveBody } from "../../contract/setting/postback.ts";
 import {
   createPostbackRule,
   loadPostbackRules,
@@ -7,13 +7,13 @@ import {
   orderPostbackRules,
   removePostbackRule,
   storePostbackRule,
-} from "../db/postback-rule.ts";
-import type { GivenRule } from "../domain/postback/postback-rule-fields.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import { listRules, noSuchRule, readRule, type ShownRule, shownRule } from "../postback/rules.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+} from "../../db/postback-rule.ts";
+import type { GivenRule } from "../../domain/postback/postback-rule-fields.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { listRules, noSuchRule, readRule, type ShownRule, shownRule } from "../../postback/rules.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type RuleBody = Static<typeof ruleRemoveBody>;
 

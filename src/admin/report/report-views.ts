@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
-import { viewRemoveBody, viewRenameBody, viewSaveBody, viewShareBody } from "../contract/admin/report-view.ts";
-import type { ConsoleRole } from "../db/admin-user.ts";
-import type { Executor } from "../db/engine/sql.ts";
+import { viewRemoveBody, viewRenameBody, viewSaveBody, viewShareBody } from "../../contract/admin/report-view.ts";
+import type { ConsoleRole } from "../../db/admin-user.ts";
+import type { Executor } from "../../db/engine/sql.ts";
 import {
   changeReportView,
   createReportView,
@@ -10,11 +10,11 @@ import {
   type ReportViewChange,
   removeReportView,
   type Stored,
-} from "../db/report-view.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import { assertApps } from "./apps.ts";
-import { act, assertName, type Desk } from "./desk.ts";
+} from "../../db/report-view.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { assertApps } from "../apps.ts";
+import { act, assertName, type Desk } from "../desk.ts";
 
 /** People own their views by name; only admins change shared ones. */
 type ViewDesk = Desk & { role: ConsoleRole };

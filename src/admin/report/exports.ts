@@ -1,13 +1,13 @@
 import type { Static } from "typebox";
-import { exportBody } from "../contract/admin/admin-report.ts";
-import { reportCsvBody } from "../contract/admin/console-report.ts";
-import type { App } from "../db/app.ts";
-import { readDates } from "../report/dates.ts";
-import type { ExportFormat, ExportOf } from "../report/list/export.ts";
-import { orderListCondition } from "../report/list/order-list.ts";
-import { userListCondition } from "../report/list/user-list.ts";
-import { assertApps, knownApp } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { exportBody } from "../../contract/admin/admin-report.ts";
+import { reportCsvBody } from "../../contract/admin/console-report.ts";
+import type { App } from "../../db/app.ts";
+import { readDates } from "../../report/dates.ts";
+import type { ExportFormat, ExportOf } from "../../report/list/export.ts";
+import { orderListCondition } from "../../report/list/order-list.ts";
+import { userListCondition } from "../../report/list/user-list.ts";
+import { assertApps, knownApp } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type ExportBody = Static<typeof exportBody>;
 

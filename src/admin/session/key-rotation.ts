@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { Type } from "typebox";
-import { countOtherProcesses } from "../db/engine/database.ts";
-import { changeKeyFingerprint, loadInstallation, lockInstallation } from "../db/installation.ts";
-import { resealAll } from "../db/sealed.ts";
-import { UsageError } from "../errors.ts";
-import { type KeyLocation, newKey, takeNextKey, vaultOfKey, writeNextKey } from "../vault.ts";
-import { act, type Desk } from "./desk.ts";
+import { countOtherProcesses } from "../../db/engine/database.ts";
+import { changeKeyFingerprint, loadInstallation, lockInstallation } from "../../db/installation.ts";
+import { resealAll } from "../../db/sealed.ts";
+import { UsageError } from "../../errors.ts";
+import { type KeyLocation, newKey, takeNextKey, vaultOfKey, writeNextKey } from "../../vault.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** A process that was just stopped may still be closing its connections. */
 const GOODBYE_TRIES = 25;

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
-import { type RulesBody, rulesBody } from "../contract/setting/attribution-rule.ts";
-import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { storePlatformSecret } from "../db/platform-secret.ts";
-import type { Rules } from "../domain/attribution/attribution-rules.ts";
-import { readRules, ruleTexts } from "../domain/attribution/rule-fields.ts";
-import { ApiError, messageOf } from "../errors.ts";
-import { platformOfLink } from "../platform/registry.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { type RulesBody, rulesBody } from "../../contract/setting/attribution-rule.ts";
+import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../../db/attribution-setting.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { storePlatformSecret } from "../../db/platform-secret.ts";
+import type { Rules } from "../../domain/attribution/attribution-rules.ts";
+import { readRules, ruleTexts } from "../../domain/attribution/rule-fields.ts";
+import { ApiError, messageOf } from "../../errors.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** Sets the rules of an app, or of one of its platforms. They replace all rules set before. */
 export function setRules(desk: Desk, body: RulesBody): Promise<AppRuleSettings[]> {

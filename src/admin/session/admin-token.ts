@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import type { Executor } from "../db/engine/sql.ts";
-import { loadInstallation, raiseAdminTokenGeneration } from "../db/installation.ts";
-import type { Vault } from "../vault.ts";
-import { act, type Desk } from "./desk.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { loadInstallation, raiseAdminTokenGeneration } from "../../db/installation.ts";
+import type { Vault } from "../../vault.ts";
+import { act, type Desk } from "../desk.ts";
 
 /**
  * The token of the admin interface, made from the installation's key and a generation. Raising the generation revokes

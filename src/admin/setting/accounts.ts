@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { accountRemoveBody, accountSetBody } from "../contract/setting/account.ts";
+import { accountRemoveBody, accountSetBody } from "../../contract/setting/account.ts";
 import {
   type AccountKey,
   loadAccount,
@@ -7,14 +7,14 @@ import {
   type PlatformAccount,
   removeAccount,
   storeAccount,
-} from "../db/platform-account.ts";
-import { giveUpLane } from "../db/postback-outcome.ts";
-import { calendarOf } from "../domain/calendar.ts";
-import { laneOf } from "../domain/postback/postback-book.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import { withValues } from "../outbound/account-token.ts";
-import { type ShownAccount, shownAccount } from "../outbound/account-view.ts";
+} from "../../db/platform-account.ts";
+import { giveUpLane } from "../../db/postback-outcome.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import { laneOf } from "../../domain/postback/postback-book.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { withValues } from "../../outbound/account-token.ts";
+import { type ShownAccount, shownAccount } from "../../outbound/account-view.ts";
 import {
   type AccountChange,
   accountFieldsOf,
@@ -22,10 +22,10 @@ import {
   readAccount,
   readAccountPlatform,
   readAdvertiserId,
-} from "../platform/account.ts";
-import { POSTBACK_PLATFORMS } from "../platform/registry.ts";
-import { assertApps, knownAppRules } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+} from "../../platform/account.ts";
+import { POSTBACK_PLATFORMS } from "../../platform/registry.ts";
+import { assertApps, knownAppRules } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type SetBody = Static<typeof accountSetBody>;
 type RemoveBody = Static<typeof accountRemoveBody>;

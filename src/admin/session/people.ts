@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { consoleUserBody, consoleUserNameBody } from "../contract/setting/session.ts";
+import { consoleUserBody, consoleUserNameBody } from "../../contract/setting/session.ts";
 import {
   type AdminUser,
   changeRole,
@@ -10,10 +10,10 @@ import {
   lockAdmins,
   nameOf,
   removeAdminUser,
-} from "../db/admin-user.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { ApiError } from "../errors.ts";
-import { act, assertName, type Desk } from "./desk.ts";
+} from "../../db/admin-user.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { ApiError } from "../../errors.ts";
+import { act, assertName, type Desk } from "../desk.ts";
 
 type Person = Static<typeof consoleUserBody>;
 type Named = Static<typeof consoleUserNameBody>;

@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import type { Static } from "typebox";
-import { csvBody } from "../contract/admin/cost.ts";
-import { FileError } from "../cost/csv-file.ts";
-import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
-import type { Executor } from "../db/engine/sql.ts";
-import { ApiError } from "../errors.ts";
-import { assertApps } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { csvBody } from "../../contract/admin/cost.ts";
+import { FileError } from "../../cost/csv-file.ts";
+import { importAdObjects, importAdvertisers, importCosts } from "../../cost/file-import.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { ApiError } from "../../errors.ts";
+import { assertApps } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 /** A CSV file, and the body that came with it: `csv` is empty unless the body holds the whole file. */
 export type GivenFile = { body: Static<typeof csvBody>; file: Readable };

@@ -1,15 +1,15 @@
 import type { Static } from "typebox";
-import { costPullBody, pullStopBody } from "../contract/admin/cost.ts";
-import type { PullDesk } from "../cost/pull-desk.ts";
-import { type AskedDays, accountsOf, askedDays } from "../cost/pull-record.ts";
-import type { AppRules } from "../db/app.ts";
-import { type CostAccount, loadCostAccounts } from "../db/cost-pull.ts";
-import { calendarOf, isDay } from "../domain/calendar.ts";
-import { firstScheduledDay } from "../domain/cost-schedule.ts";
-import { ApiError } from "../errors.ts";
-import { platformOfLink } from "../platform/registry.ts";
-import { assertApps, knownAppRules } from "./apps.ts";
-import { act, type Desk } from "./desk.ts";
+import { costPullBody, pullStopBody } from "../../contract/admin/cost.ts";
+import type { PullDesk } from "../../cost/pull-desk.ts";
+import { type AskedDays, accountsOf, askedDays } from "../../cost/pull-record.ts";
+import type { AppRules } from "../../db/app.ts";
+import { type CostAccount, loadCostAccounts } from "../../db/cost-pull.ts";
+import { calendarOf, isDay } from "../../domain/calendar.ts";
+import { firstScheduledDay } from "../../domain/cost-schedule.ts";
+import { ApiError } from "../../errors.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import { assertApps, knownAppRules } from "../apps.ts";
+import { act, type Desk } from "../desk.ts";
 
 type PullBody = Static<typeof costPullBody>;
 
