@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { ask, BASE, track } from "../http/fixture.ts";
-import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
+import { ConsoleTest, type Visit } from "./browser.ts";
 
 let site: ConsoleTest;
 let app: App;
@@ -10,16 +10,14 @@ beforeAll(async () => {
   app = await site.server.createApp({ name: "My game", metadataMode: "strict" });
   await site.server.register(app, "player-1", { wx_openid: "oXyz5_test-openid_28characte" });
 });
-const lasting = new LastingVisit(() => site);
 
 const DEBUG = { headers: { "turbo-debug-mode": "1" } };
 const collect = (client: string, events: unknown[], options = {}) =>
   site.server.post("event/collect/", app, { client_id: client, event_list: events }, options);
 
 async function open(path = "", as?: { cookie: string }): Promise<Visit> {
-  const address = `/live?app=${app.appId}${path}`;
-  const visit = as ? await site.visit({ as }) : await lasting.open(address);
-  if (as) await visit.open(address);
+  const visit = await site.visit(as ? { as } : {});
+  await visit.open(`/live?app=${app.appId}${path}`);
   await visit.page.getByText("Connected").waitFor();
   return visit;
 }
@@ -72,9 +70,7 @@ describe("the live page", () => {
     const clients = async () => [...new Set(await page.locator(".call .client").allTextContents())];
     await expect.poll(clients).toEqual(["player-2"]);
 
-    const ofDebug = await site.visit();
-    await ofDebug.open(`/live?app=${app.appId}&scope=debug`);
-    await ofDebug.page.getByText("Connected").waitFor();
+    const ofDebug = await open("&scope=debug");
     await collect("player-1", [track("$MPShare")]);
     await collect("player-1", [track("$MPLogin")], DEBUG);
     await newest(ofDebug).getByText("$MPLogin").waitFor();
