@@ -5,6 +5,8 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
 import swagger from "@fastify/swagger";
 import Fastify, {
@@ -124,14 +126,24 @@ function httpServer(
     oneAtATime(collectDoor(context, touchDoor(context, inTurns(framework)))),
   );
   server.maxConnections = connectionsMax;
-  server.on("clientError", (_error, socket) => {
-    const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or arrived too slowly."));
-    if (!socket.writable) return;
-    socket.end(
-      `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-  });
+  server.on("clientError", answerUnreadable);
   return server;
+}
+
+/** Answers a message that never became a request, and closes its connection. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  // Browsers open connections before they need them. An answer to nothing would be taken for that of their next request.
+  if (!socket.writable || (isLate && (socket as Socket).bytesRead === 0)) {
+    socket.destroy();
+    return;
+  }
+  const status = isLate ? "408 Request Timeout" : "400 Bad Request";
+  const message = isLate ? "The request arrived too slowly." : "The request is not valid HTTP.";
+  const body = JSON.stringify(refusal("badParameter", message));
+  socket.end(
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 const OPENAPI = {

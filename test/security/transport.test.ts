@@ -103,8 +103,13 @@ test("a client that sends the head or the body too slowly is cut off, and the ot
   await expectHealthy();
   for (const text of await heard) {
     const answers = answersIn(text);
-    expect(text === "" || (answers.length === 1 && answers[0]!.status === 400)).toBe(true);
+    expect(text === "" || (answers.length === 1 && answers[0]!.status === 408)).toBe(true);
   }
+  await expectHealthy();
+});
+
+test("a connection that was opened ahead of need and never used is closed without an answer", async () => {
+  expect(await speak(server, "")).toBe("");
   await expectHealthy();
 });
 
