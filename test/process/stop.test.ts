@@ -73,9 +73,9 @@ test("clients that hang, trickle or only listen do not prevent a clean stop by S
       `GET /event_center/api/v1/event/stream?app_id=${app.appId} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.appKey}\r\n\r\n`,
     );
     const finishing = await speak(`${collect}${body.slice(0, 20)}`);
-    const answer = new Promise<string>((resolve) => finishing.once("data", (chunk) => resolve(String(chunk))));
-    // By the third answer everything sent before has been read.
-    for (let round = 0; round < 3; round += 1) expect((await server.get("/healthz")).status).toBe(200);
+    const answer = answerTo(finishing);
+    // Connections are accepted in turn: when two later ones have their answers, everything sent before has been read.
+    for (let round = 0; round < 2; round += 1) await answerTo(await speak("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"));
     const stopped = stopTwice(server, "SIGINT");
     await eventually(() => expect(fetch(server.url)).rejects.toThrow());
     finishing.write(body.slice(20));
@@ -95,6 +95,14 @@ test("clients that hang, trickle or only listen do not prevent a clean stop by S
     await cleanUp(dataDir);
   }
 });
+
+/** The first bytes that the server says; nothing when it closes the connection instead. */
+function answerTo(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once("data", (chunk) => resolve(String(chunk)));
+    socket.once("close", () => resolve(""));
+  });
+}
 
 function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
