@@ -33,7 +33,7 @@ for (const [name, [script, ...args]] of stages) {
   console.log(`── ${name} passed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-function testsOfChange([first = "", ...rest]) {
-  const isBase = first !== "" && !first.startsWith("-");
-  return [...changedTests(root, isBase ? first : "HEAD"), ...(isBase ? rest : [first, ...rest].filter(Boolean))];
+function testsOfChange(named) {
+  const [base, options] = named[0] && !named[0].startsWith("-") ? [named[0], named.slice(1)] : ["HEAD", named];
+  return [...changedTests(root, base), ...options];
 }

@@ -19,19 +19,24 @@ export type Cost = {
   costE4: number;
 };
 
+/** The columns that tell rows apart, without the campaign. */
+const AD_AND_DAY = {
+  appId: "int",
+  day: "date",
+  adPlatform: "text",
+  advertiserId: "text",
+  gid: "text",
+  aid: "text",
+  csite: "text",
+  channel: "text",
+  osPlatform: "text",
+} as const;
+
 /** Stores costs, replacing earlier ones of the same day and ad. */
 export async function storeCosts(executor: Executor, costs: readonly Cost[], changedAtMs: number): Promise<void> {
   if (costs.length === 0) return;
   const fresh = rowsOf("new", costs, {
-    appId: "int",
-    day: "date",
-    adPlatform: "text",
-    advertiserId: "text",
-    gid: "text",
-    aid: "text",
-    csite: "text",
-    channel: "text",
-    osPlatform: "text",
+    ...AD_AND_DAY,
     campaignId: "text",
     impressions: "bigint",
     clicks: "bigint",
@@ -52,15 +57,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
 export async function findCosts(executor: Executor, costs: readonly Cost[]): Promise<Cost[]> {
   if (costs.length === 0) return [];
   const wanted = rowsOf("wanted", costs, {
-    appId: "int",
-    day: "date",
-    adPlatform: "text",
-    advertiserId: "text",
-    gid: "text",
-    aid: "text",
-    csite: "text",
-    channel: "text",
-    osPlatform: "text",
+    ...AD_AND_DAY,
     turboPromotedObjectId: ["text", (cost) => cost.campaignId],
   });
   return query<Cost>(
