@@ -5,10 +5,10 @@ import type { EntryHead } from "../../journal/entry.ts";
 import { userKeyText } from "../entry/key-text.ts";
 import type { Erasures } from "./erasures.ts";
 import type { OpenDecisions } from "./open-decisions.ts";
-import { standingOf } from "./standing.ts";
+import { isSameJudged, type Judged, judgedOf, standingOf } from "./standing.ts";
 
-/** Where the cube counted a user before the batch. */
-export type Before = { cohortDay: string; standing: string; latestDay: string };
+/** Where the cube counted a user before the batch, and what postbacks were judged by. */
+export type Before = { cohortDay: string; standing: string; latestDay: string; judged: Judged };
 
 /** The users of a batch: read before it, changed in place, and written whole. */
 export class BatchUsers {
@@ -72,6 +72,14 @@ export class BatchUsers {
     return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));
   }
 
+  /** Stored users whose postbacks have to be judged again. */
+  judgedAnew(): UserAccount[] {
+    return this.changed().filter((user) => {
+      const before = this.before(user);
+      return before && !isSameJudged(before.judged, judgedOf(user));
+    });
+  }
+
   /** Users whose source may have to be decided. Only a registered user has one. */
   toDecide(): UserAccount[] {
     return [...this.open.userTexts()].flatMap((text) => {
@@ -82,5 +90,10 @@ export class BatchUsers {
 }
 
 function beforeOf(user: UserAccount): Before {
-  return { cohortDay: user.cohortDay, standing: standingOf(user), latestDay: user.latestLoginDay ?? "" };
+  return {
+    cohortDay: user.cohortDay,
+    standing: standingOf(user),
+    latestDay: user.latestLoginDay ?? "",
+    judged: judgedOf(user),
+  };
 }

@@ -1,10 +1,29 @@
 import type { UserAccount } from "../../db/user-account.ts";
 import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { sourceSinceMs } from "../../domain/postback/postback-rule.ts";
 
 /** All fields that decide where in the cube a user is counted, as one text. */
 export function standingOf(user: UserAccount): string {
   const { registeredDay, touchedAtMs, isHistory } = user;
   return [registeredDay, touchedAtMs, isHistory, ...DIMENSION_FIELDS.map((field) => user[field])].join("\u0000");
+}
+
+/** All fields that decide what is reported about a user. */
+export type Judged = { fields: string; adData: JsonObject };
+
+export function judgedOf(user: UserAccount): Judged {
+  const { adPlatform, campaignId, advertiserId, decisionNumber, isHistory, adData } = user;
+  const fields = [adPlatform, campaignId, advertiserId, sourceSinceMs(user), decisionNumber > 1, isHistory];
+  return { fields: fields.join("\u0000"), adData };
+}
+
+/** Sources are replaced as a whole, so most users still have the same object. */
+export function isSameJudged(one: Judged, other: Judged): boolean {
+  return (
+    one.fields === other.fields &&
+    (one.adData === other.adData || JSON.stringify(one.adData) === JSON.stringify(other.adData))
+  );
 }
 
 const DIMENSION_FIELDS = CUBE_DIMENSIONS.map(

@@ -247,7 +247,11 @@ function obstacleOf(rule: PostbackRule, occurrence: Occurrence, user: JudgedUser
   return isInShare(rule, occurrence, user) ? undefined : "share";
 }
 
-function sourceSinceMs({ touchedAtMs, registeredAtMs, decisionNumber, returned }: JudgedUser): number {
+/** When the source that holds has won the user. */
+export function sourceSinceMs(
+  user: Pick<JudgedUser, "touchedAtMs" | "registeredAtMs" | "decisionNumber" | "returned">,
+): number {
+  const { touchedAtMs, registeredAtMs, decisionNumber, returned } = user;
   return touchedAtMs ?? (decisionNumber > 1 ? returned?.atMs : undefined) ?? registeredAtMs;
 }
 
