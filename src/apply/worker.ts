@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
 import { type Connection, openPool } from "../db/engine/pool.ts";
+import { endReplay } from "../db/facts.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
 import { createLog } from "../log.ts";
@@ -61,6 +62,7 @@ const applier = new Applier({
 let hasWorked = false;
 let retentionDueMs = 0;
 let replayDueMs = 0;
+let isReplayEnded = false;
 
 const loop = startLoop({
   name: "apply",
@@ -78,7 +80,10 @@ const loop = startLoop({
     if (!hasWorked) tellWorking();
     // After the journal's own batch, so that a replay that fails never holds up new entries.
     await replayRequested();
-    if (outcome === "idle") await sleepUntilWoken(seen);
+    if (outcome === "idle") {
+      await endInterruptedReplay();
+      await sleepUntilWoken(seen);
+    }
     return "busy";
   },
 });
@@ -121,6 +126,13 @@ function tellWorking(): void {
 function reasonOf(failure: unknown): string {
   const { code } = Object(failure) as { code?: unknown };
   return code === undefined ? messageOf(failure) : `${messageOf(failure)} (${code}).`;
+}
+
+/** A replay of the whole journal that was interrupted goes on with the server's start. */
+async function endInterruptedReplay(): Promise<void> {
+  if (isReplayEnded || term === undefined) return;
+  await endReplay(pool, { term, nowMs: systemClock() });
+  isReplayEnded = true;
 }
 
 async function replayRequested(): Promise<void> {

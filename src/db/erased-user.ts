@@ -78,7 +78,7 @@ export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void>
 /** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
   ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "attribution_decision", "asa_token"],
-  ...["postback", "outbox"],
+  ...["postback", "outbox", "earlier_postback"],
 ] as const;
 
 /** The days on which postbacks of the user were accepted, where the cube counts them. */
@@ -95,7 +95,7 @@ export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKe
  * Deletes a user from every table. Two of the statements read more than the user's own rows: user_key and touch_key
  * have no index by client or touch, because it would cost every registration more than it saves an erasure.
  */
-export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
+export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number): Promise<void> {
   const { appId, clientId } = user;
   const own = sql`app_id = ${appId} and client_id = ${clientId}`;
   await eraseTouches(tx, user);
@@ -112,6 +112,8 @@ export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
   await execute(tx, sql`delete from asa_token where ${own}`);
   await execute(tx, sql`delete from outbox where ${own}`);
   await execute(tx, sql`delete from postback where ${own}`);
+  // Those made later belong to a client that got the id afterwards.
+  await execute(tx, sql`delete from earlier_postback where ${own} and created_at_ms <= ${erasedAtMs}`);
   await execute(tx, sql`delete from user_account where ${own}`);
   // The audit log keeps the action but not the user.
   await execute(

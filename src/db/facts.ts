@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { assertApplies } from "./apply-holder.ts";
+import { keepEarlierPostbacks, restoreOtherPostbacks } from "./earlier-postback.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, identifier, joined, query, sql } from "./engine/sql.ts";
 import { dropEventDays } from "./event-day.ts";
-import { unrenamePostbacks } from "./postback.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that are filled from the journal alone. */
@@ -18,8 +18,8 @@ const COUNTED_TABLES = ["cube", "dirty_day"] as const;
 
 /**
  * Empties all fact tables and resets the cursors of all journals, so that each can be applied from the beginning.
- * Postbacks and the outbox stay, so that replaying a journal sends nothing twice. `term`: the term of the process that
- * applies.
+ * Postbacks and the outbox are kept as the earlier ones, so that replaying a journal sends nothing twice. `term`: the
+ * term of the process that applies.
  */
 export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
@@ -30,10 +30,18 @@ export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
     for (const table of filled) await execute(tx, sql`truncate ${identifier(table)}`);
     // The only fact table with generated ids; they restart even when the table is empty.
     await execute(tx, sql`alter table set_aside alter column set_aside_id restart`);
-    await unrenamePostbacks(tx);
+    await keepEarlierPostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from journal_cursor`);
+  });
+}
+
+/** Ends a replay once the whole journal has been applied again, also one that another process began. */
+export async function endReplay(pool: pg.Pool, { term, nowMs }: { term: string; nowMs: number }): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await assertApplies(tx, term);
+    await restoreOtherPostbacks(tx, nowMs);
   });
 }
 

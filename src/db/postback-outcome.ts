@@ -54,7 +54,7 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
     backCents: "bigint",
     acceptedDay: "date",
   });
-  const rows = await query<OrderOfPostback & { cohortDay: string | null; status: number; acceptedDay: string | null }>(
+  const rows = await query<SettledPostback>(
     tx,
     sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = ${STATUS.skipped})::int, back_cents = ended.back_cents,
         accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
@@ -65,6 +65,18 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
       returning postback.app_id, postback.client_id, postback.trace_id, postback.status,
         postback.accepted_day, case when postback.ad_platform <> '' then u.cohort_day end as cohort_day`,
   );
+  await showSettled(tx, rows, nowMs);
+}
+
+/** A postback with its outcome. `cohortDay` is null for a callback to the app's own systems. */
+export type SettledPostback = OrderOfPostback & {
+  status: number;
+  acceptedDay: string | null;
+  cohortDay: string | null;
+};
+
+/** Shows outcomes in orders, and marks the slices of the cube that count them. */
+export async function showSettled(tx: Executor, rows: readonly SettledPostback[], nowMs: number): Promise<void> {
   const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== POSTBACK_STATUS.waiting);
   await showPostbacksInOrders(tx, ofOrders);
   const slices = new Map<string, { appId: number; cohort: "touch" | "occurred"; day: string }>();

@@ -31,8 +31,7 @@ export type NewPostback = PostbackKey & {
 
 /**
  * Stores new postbacks and returns those that were stored. A skipped one can still be sent when the same moment happens
- * again. Those that were accepted, have failed or are waiting stay as they are; so does, when a journal is replayed, one whose
- * client is renamed later on.
+ * again. Those that were accepted, have failed or are waiting stay as they are.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
@@ -59,10 +58,6 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
     sql`insert into postback (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
         status, is_passed, reason, created_at_ms, changed_at_ms, made_for, back_cents)
       select *, 0 from ${fresh}
-      where not exists (select 1 from postback renamed where renamed.made_for <> renamed.client_id and renamed.app_id = new.app_id
-        and renamed.made_for = new.made_for collate "C" and renamed.client_id <> new.client_id collate "C"
-        and renamed.event_type = new.event_type and renamed.subject = new.subject collate "C"
-        and renamed.created_at_ms = new.created_at_ms)
       on conflict (app_id, client_id, event_type, subject) do update set ad_platform = excluded.ad_platform,
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
         status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
@@ -105,20 +100,6 @@ function wanted(keys: readonly PostbackKey[]) {
 const isWanted = sql`postback.app_id = wanted.app_id and postback.client_id = wanted.client_id collate "C"
   and postback.event_type = wanted.event_type and postback.subject = wanted.subject collate "C"`;
 
-/** The orders that had postbacks before the orders themselves were stored. */
-export async function findEarlierPostbacks(
-  tx: Executor,
-  orders: readonly OrderOfPostback[],
-): Promise<OrderOfPostback[]> {
-  if (orders.length === 0) return [];
-  return query<OrderOfPostback>(
-    tx,
-    sql`select distinct p.app_id, p.client_id, p.trace_id from ${ordersOf(orders)}
-      join postback p on p.app_id = named.app_id and p.client_id = named.client_id collate "C"
-        and p.trace_id = named.trace_id collate "C"`,
-  );
-}
-
 /** An order that postbacks are about. */
 export type OrderOfPostback = UserKey & { traceId: string };
 
@@ -160,21 +141,15 @@ function ordersOf(orders: readonly OrderOfPostback[]) {
 
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
 
-/** How far the clock may have been set back between two entries. */
-const CLOCK_STEP_MS = 60_000;
-
 /**
  * Moves postbacks to a client's new id. Rows are deleted and inserted, because the table may be distributed by that id.
- * The outbox comes first, in the order in which outcomes are recorded. When a journal is replayed, later postbacks
- * already exist: one that the new id already has is the same one, and one made after the rename belongs to another
- * client that got the old id.
+ * The outbox comes first, in the order in which outcomes are recorded. The new id can have postbacks although nobody
+ * else has it, when a replay did not bring back their user: those stay, and the same ones are not moved.
  */
-export async function renamePostbacks(
-  tx: Executor,
-  { appId, clientId, newClientId, renamedAtMs }: Rename,
-): Promise<void> {
-  const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.created_at_ms <= ${renamedAtMs + CLOCK_STEP_MS}
-    and ${isFree(newClientId)}`;
+export async function renamePostbacks(tx: Executor, { appId, clientId, newClientId }: Rename): Promise<void> {
+  const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and not exists (
+    select 1 from postback other where other.app_id = own.app_id and other.client_id = ${newClientId}
+      and other.event_type = own.event_type and other.subject = own.subject)`;
   await execute(
     tx,
     sql`update outbox set client_id = ${newClientId} from postback own
@@ -189,40 +164,6 @@ export async function renamePostbacks(
       select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
         trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for from moved`,
   );
-  const orders = await query<OrderOfPostback>(
-    tx,
-    sql`select app_id, client_id, trace_id from postback
-      where app_id = ${appId} and client_id = ${newClientId} and trace_id <> ''`,
-  );
-  await showPostbacksInOrders(tx, orders);
-}
-
-/** Whether no postback of the other id has the same key. */
-function isFree(clientId: string) {
-  return sql`not exists (select 1 from postback other where other.app_id = own.app_id and other.client_id = ${clientId}
-    and other.event_type = own.event_type and other.subject = own.subject)`;
-}
-
-/**
- * Moves postbacks back to the ids that they were made for, before the journal renames their clients again. A postback
- * stays where it is when that id is taken, such as by a client that got it later.
- */
-export async function unrenamePostbacks(tx: Executor): Promise<void> {
-  const names = await query<UserKey & { madeFor: string }>(
-    tx,
-    sql`select distinct app_id, client_id, made_for from postback
-      where made_for <> client_id and made_for <> '' order by 1, 2, 3`,
-  );
-  for (const { appId, clientId, madeFor } of names) {
-    const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.made_for = ${madeFor} and ${isFree(madeFor)}`;
-    await execute(
-      tx,
-      sql`update outbox set client_id = ${madeFor} from postback own
-        where ${isOwn} and outbox.app_id = own.app_id and outbox.client_id = own.client_id
-          and outbox.event_type = own.event_type and outbox.subject = own.subject`,
-    );
-    await execute(tx, sql`update postback own set client_id = ${madeFor} where ${isOwn}`);
-  }
 }
 
 /** A postback that people have asked to resend. */

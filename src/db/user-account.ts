@@ -5,6 +5,7 @@ import type { Device } from "../domain/user/device.ts";
 import type { Figures } from "../domain/user/user-figures.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { renameDecisions } from "./attribution-decision.ts";
+import { renameEarlierPostbacks } from "./earlier-postback.ts";
 import { columnOf } from "./engine/column-name.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
@@ -251,6 +252,7 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
   );
   await renamePostbacks(tx, user);
+  await renameEarlierPostbacks(tx, user);
   await renameDecisions(tx, user);
   // Found by its keys: an index by client would cost every registration more than it saves a rename.
   await execute(

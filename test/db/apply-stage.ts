@@ -3,7 +3,7 @@ import type pg from "pg";
 import { type Applied, Applier } from "../../src/apply/applier.ts";
 import type { App } from "../../src/db/app.ts";
 import { claimApply } from "../../src/db/apply-holder.ts";
-import { emptyFacts } from "../../src/db/facts.ts";
+import { emptyFacts, endReplay } from "../../src/db/facts.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { listSetAside, type SetAsideRow } from "../../src/db/set-aside.ts";
 import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
@@ -43,6 +43,7 @@ export class ApplyStage {
   async begin(): Promise<void> {
     await this.#end();
     await emptyFacts(this.pool, this.term);
+    await this.pool.query("truncate earlier_postback");
     this.journal = await openJournal(newFolder());
     this.applied = [];
   }
@@ -90,8 +91,8 @@ export class ApplyStage {
     await this.#assertAllApplied();
   }
 
-  /** Applies the journal from the beginning, in batches that end at these positions. */
-  async applyInSteps(ends: readonly number[]): Promise<void> {
+  /** Applies the journal from the beginning, in batches that end at these positions, with something to do after each. */
+  async applyInSteps(ends: readonly number[], afterEach = async () => {}): Promise<void> {
     await this.restart();
     await emptyFacts(this.pool, this.term);
     let durable = 0;
@@ -99,8 +100,10 @@ export class ApplyStage {
     for (const end of [...ends, this.journal.durable]) {
       durable = end;
       while ((await applier.turn()) === "busy");
+      await afterEach();
     }
     await applier.close();
+    await endReplay(this.pool, { term: this.term, nowMs: NOW_MS });
     await this.#assertAllApplied();
   }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await stage.begin();
-  await stage.pool.query("truncate postback, outbox, platform_account, postback_rule, attribution_setting");
+  await stage.pool.query("truncate platform_account, postback_rule, attribution_setting");
 });
 afterAll(() => stage.close());
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { newUser } from "../../src/apply/facts/new-user.ts";
 import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
+import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { eventCopy, eventRow } from "../../src/db/event.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
@@ -147,6 +148,7 @@ const TABLES = [
   "asa_token",
   "postback",
   "outbox",
+  "earlier_postback",
 ];
 
 const ORGANIC = {
@@ -164,7 +166,7 @@ const ORGANIC = {
   subject: { launch: null, reported: null, keys: [] },
 };
 
-/** Stores one row for a client in every table that knows clients. */
+/** Stores one row for a client in every table that knows clients, except for postbacks. */
 async function spread(clientId: string, traceId: string): Promise<void> {
   const day = { appId: 1, clientId, day: "2024-06-15" };
   const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };
@@ -190,6 +192,11 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
     await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
+  });
+}
+
+async function tell(clientId: string): Promise<void> {
+  await inTransaction(database.pool, async (tx) => {
     const key = { appId: 1, clientId, eventType: "pay", subject: "o" };
     const told = {
       adPlatform: "tencent",
@@ -208,6 +215,9 @@ async function spread(clientId: string, traceId: string): Promise<void> {
 test("a renamed client takes its own rows along in every table, and no others", async () => {
   await spread("old", "order 1");
   await spread("bystander", "order 2");
+  for (const clientId of ["old", "bystander"]) await tell(clientId);
+  await keepEarlierPostbacks(database.pool);
+  for (const clientId of ["old", "bystander"]) await tell(clientId);
   const before = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf("new", { name: "to be renamed" })]);

@@ -41,7 +41,7 @@ export class PostbackStage {
   async begin(): Promise<void> {
     await this.#finish();
     await this.stage.begin();
-    await this.pool.query("truncate postback, outbox, platform_account, callback, lane_pause");
+    await this.pool.query("truncate platform_account, callback, lane_pause");
     this.nowMs = NOW_MS;
   }
 

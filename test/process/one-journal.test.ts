@@ -1,6 +1,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { cliProcess, cliProcessJson, expectFailure } from "../cli/run.ts";
@@ -98,8 +99,16 @@ test("after kill -9 of the first the second starts, and a replay by the first is
   expect(await stored()).toBe(7);
 });
 
-test("a rebuild from one of two journals is refused, naming what would be lost, unless --yes is given", async () => {
+test("a rebuild is refused while another process may be sending postbacks", async () => {
   expect(await second!.stop()).toBe(0);
+  const sender = new pg.Client({ connectionString: env.DATABASE_URL, application_name: "touchpoint postback" });
+  await sender.connect();
+  const refused = await cliProcess(firstDir, ["journal", "replay", "--all"], env);
+  await sender.end();
+  expectFailure(refused, /^Stop the processes with the role postback first/);
+});
+
+test("a rebuild from one of two journals is refused, naming what would be lost, unless --yes is given", async () => {
   const refused = await cliProcess(firstDir, ["journal", "replay", "--all"], env);
   expectFailure(
     refused,
@@ -112,9 +121,17 @@ test("a rebuild from one of two journals is refused, naming what would be lost, 
   expect(await stored()).toBe(3);
 });
 
-test("the other journal is applied again when its server is back", async () => {
+test("the other journal is applied again when its server is back, which also ends an interrupted replay", async () => {
+  await database.pool.query(
+    `insert into earlier_postback (app_id, client_id, event_type, subject, status, back_cents, ad_platform, rule_id, moment,
+      trace_id, at_ms, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for)
+    values ($1, 'u1', 'activate', '', 1, 0, 'baidu', 0, 'activate', '', 0, true, '', 1, 0, 0, 0, 'u1')`,
+    [app.appId],
+  );
   second = await TouchpointProcess.start({ dataDir: secondDir, env });
   await second.settle();
   expect(await stored()).toBe(7);
+  const kept = async () => (await database.pool.query("select client_id, status from postback")).rows;
+  await expect.poll(kept).toEqual([{ client_id: "u1", status: 1 }]);
   expect(await second.stop()).toBe(0);
 });

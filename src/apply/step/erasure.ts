@@ -28,7 +28,7 @@ export async function applyErasure(
     slices.push({ appId, cohort: "touch", day: user.cohortDay });
     slices.push({ appId, cohort: "registered", day: user.registeredDay });
   }
-  await eraseUser(tx, key);
+  await eraseUser(tx, key, atMs);
   const digest = erasureDigest.of(key);
   await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
   const unique = new Map(slices.map((slice) => [`${slice.cohort} ${slice.day}`, slice]));

@@ -1,9 +1,9 @@
 import type pg from "pg";
+import { restoreEarlierPostbacks } from "../../db/earlier-postback.ts";
 import type { Order } from "../../db/orders.ts";
 import { insertOutbox } from "../../db/outbox.ts";
 import { loadPastMoments, type UserMoment } from "../../db/past-moments.ts";
 import {
-  findEarlierPostbacks,
   type OrderOfPostback,
   postbackKeyText,
   showPostbacksInOrders,
@@ -85,10 +85,9 @@ export async function writePostbacks(
   facts: Facts,
   { rows, regrouped, receivedAtMs }: { rows: readonly Row[]; regrouped: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
-  const { settings, users, tallies } = facts;
-  const earlier = await findEarlierPostbacks(tx, tallies.orders);
-  if (!settings.hasBooks()) return showPostbacksInOrders(tx, earlier);
-  const moved = regrouped.filter((user) => users.isStored(user) && settings.of(user.appId).book?.tellsPlatforms);
+  const { settings, users } = facts;
+  if (!settings.hasBooks()) return;
+  const moved = users.judgedAnew().filter((user) => settings.of(user.appId).book?.tellsPlatforms);
   const withdrawn = await withdrawPostbacks(tx, moved);
   const madeFor = new Map(withdrawn.map((row) => [postbackKeyText(row), row.madeFor]));
   const again = (await judgeAgain(tx, settings, moved)).map((row) => {
@@ -100,10 +99,9 @@ export async function writePostbacks(
   const all = onePerKey([...again, ...live, ...callbackRows(facts, { regrouped, receivedAtMs })]).filter(
     ({ postback }) => !users.erasures.isErasedAfter(receivedAtMs, postback),
   );
-  const keys = await storePostbacks(
-    tx,
-    all.map(({ postback }) => postback),
-  );
+  const postbacks = all.map(({ postback }) => postback);
+  await restoreEarlierPostbacks(tx, postbacks, receivedAtMs);
+  const keys = await storePostbacks(tx, postbacks);
   const isStored = new Set(keys.map(postbackKeyText));
   const stored = all.filter(({ postback }) => isStored.has(postbackKeyText(postback)));
   await insertOutbox(
@@ -115,7 +113,7 @@ export async function writePostbacks(
   // New orders were inserted with their status, unless their postback was stored earlier or for another order.
   const shown = new Set(stored.map(({ postback }) => `${postbackKeyText(postback)}\t${postback.traceId}`));
   const untold = live.filter(({ postback }) => !shown.has(`${postbackKeyText(postback)}\t${postback.traceId}`));
-  await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
+  await showPostbacksInOrders(tx, [...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
 async function judgeAgain(tx: pg.PoolClient, settings: AppSettings, moved: readonly UserAccount[]): Promise<Row[]> {

@@ -3,13 +3,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import type pg from "pg";
 import { replaySetAside } from "../../admin/operation/set-aside.ts";
 import { Applier } from "../../apply/applier.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
 import { holderOf } from "../../data-lock.ts";
 import { ApplyLock } from "../../db/apply-lock.ts";
-import { emptyFacts } from "../../db/facts.ts";
+import { countOtherProcesses } from "../../db/engine/database.ts";
+import { emptyFacts, endReplay } from "../../db/facts.ts";
 import { readCursor } from "../../db/journal-cursor.ts";
 import { countRequested, countSetAside, listSetAside } from "../../db/set-aside.ts";
 import { UsageError } from "../../errors.ts";
@@ -170,6 +172,7 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
   const { dir, id } = await journalOf(config);
   const lock = new ApplyLock({ journalId: id, log: createLog("error"), clock: systemClock });
   const rebuild = async ({ pool, erasureKey }: DatabaseSession) => {
+    await requireNoSender(pool);
     const durable = await recoveredEnd(dir, config);
     const losses = options.yes ? [] : await replayLosses(pool, { id, dir, durable });
     if (losses.length > 0)
@@ -190,6 +193,7 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     });
     while ((await applier.turn()) === "busy");
     await applier.close();
+    await endReplay(pool, { term, nowMs: systemClock() });
     const setAside = await countSetAside(pool);
     print(
       { bytes: durable, set_aside: setAside },
@@ -198,4 +202,10 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     );
   };
   await withOwnDatabase(config, rebuild, { lock });
+}
+
+/** Requires that nobody is sending postbacks: what becomes of them meanwhile would not be recorded. */
+async function requireNoSender(pool: pg.Pool): Promise<void> {
+  if ((await countOtherProcesses(pool, ["postback"])) > 0)
+    throw new UsageError("Stop the processes with the role postback first: they send into this database's outbox.");
 }

@@ -78,17 +78,18 @@ export async function describeDatabase(executor: Executor): Promise<{ version: s
   return row!;
 }
 
-/** The application names of a server's and the command line's pools; a running process always has one connected. */
-const OWN_POOLS = ["http", "apply", "apply lock", "postback", "cost", "report", "cli"].map(
-  (name) => `touchpoint ${name}`,
-);
+/** The names of a server's and the command line's pools; a running process always has one connected. */
+const OWN_POOLS = ["http", "apply", "apply lock", "postback", "cost", "report", "cli"] as const;
 
 /** Connections of other processes to the same database, as far as the role may see them. */
-export async function countOtherProcesses(executor: Executor): Promise<number> {
+export async function countOtherProcesses(
+  executor: Executor,
+  pools: readonly (typeof OWN_POOLS)[number][] = OWN_POOLS,
+): Promise<number> {
   const [row] = await query<{ others: number }>(
     executor,
     sql`select count(*)::int as others from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and application_name = any(${OWN_POOLS})`,
+      where datname = current_database() and pid <> pg_backend_pid() and application_name = any(${pools.map((name) => `touchpoint ${name}`)})`,
   );
   return row!.others;
 }
