@@ -13,7 +13,7 @@ import {
   WINDOW_DAYS,
   type WindowModel,
 } from "../domain/cube.ts";
-import { execute, identifier, listed, type Sql, sql } from "./engine/sql.ts";
+import { execute, identifier, listed, literal, type Sql, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
 
 /** The users and days to count; `where` is a condition on the user, aliased u. */
@@ -57,7 +57,7 @@ const GAPS = ["active", "pay", "ad"] as const;
 const gapList = listed(GAPS.map((name) => identifier(`${name}_gap`)));
 const noGaps = listed(GAPS.map((name) => sql`null::int as ${identifier(`${name}_gap`)}`));
 /** The gap before the first time: longer than any range of days. */
-const NEVER = 1_000_000;
+const NEVER = literal(1_000_000);
 
 /**
  * The number of different users in the rows c of the days from `fromDay` on: of a user's days, only the first one in
@@ -78,22 +78,7 @@ const GAPS_OF: Readonly<Record<DistinctMeasure, string>> = {
 const flag = (condition: Sql): Sql => sql`(${condition})::int`;
 
 function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
-  const base = { cohortDay: sql`u.cohort_day`, span: sql`d.span_t` };
-  const sums: Sums = {
-    ...cohortSums(base),
-    register_users: flag(sql`bool_or(d.register_events > 0)`),
-    active_users: flag(sql`count(d.day) > 0`),
-    payers: flag(sql`bool_or(d.pay_count > 0)`),
-    first_payers: flag(sql`bool_or(d.pay_count > 0)`),
-    ad_users: flag(sql`bool_or(d.ad_count > 0)`),
-    pay_cents: sql`sum(d.pay_cents)`,
-    pay_count: sql`sum(d.pay_count)`,
-    ad_micros: sql`sum(d.ad_micros)`,
-    ad_count: sql`sum(d.ad_count)`,
-    postbacks: sql`max(p.postbacks)`,
-    postback_cents: sql`max(p.postback_cents)`,
-  };
-  return sql`select u.client_id, u.cohort_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
+  return sql`select u.client_id, u.cohort_day as day, ${userDimensions}, ${touchMeasures}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
     left join lateral (
@@ -107,11 +92,10 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
 const isToPlatform = sql`left(p.event_type, 1) <> '$'`;
 
 function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
-  const sums = cohortSums({ cohortDay: sql`u.registered_day`, span: sql`d.span_r` });
-  return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
+  return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${registeredMeasures}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
-      and d.day <= u.registered_day + ${COHORT_DAYS}::int
+      and d.day <= u.registered_day + ${literal(COHORT_DAYS)}
     where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
@@ -127,14 +111,31 @@ function cohortSums(base: { cohortDay: Sql; span: Sql }): Sums {
     }
   }
   for (const days of RETENTION_DAYS) {
-    sums[`kept_${days}`] = flag(sql`bool_or(d.day = u.registered_day + ${days}::int)`);
+    sums[`kept_${days}`] = flag(sql`bool_or(d.day = u.registered_day + ${literal(days)})`);
   }
   return sums;
 }
 
 function windowEnd(model: WindowModel, days: number, base: { cohortDay: Sql; span: Sql }): Sql {
-  return model === "d" ? sql`d.day < ${base.cohortDay} + ${days}::int` : sql`${base.span} < ${days}::int`;
+  return model === "d" ? sql`d.day < ${base.cohortDay} + ${literal(days)}` : sql`${base.span} < ${literal(days)}`;
 }
+
+// Made once: a statement of some hundred measures takes longer to put together than to send.
+const touchMeasures = measures({
+  ...cohortSums({ cohortDay: sql`u.cohort_day`, span: sql`d.span_t` }),
+  register_users: flag(sql`bool_or(d.register_events > 0)`),
+  active_users: flag(sql`count(d.day) > 0`),
+  payers: flag(sql`bool_or(d.pay_count > 0)`),
+  first_payers: flag(sql`bool_or(d.pay_count > 0)`),
+  ad_users: flag(sql`bool_or(d.ad_count > 0)`),
+  pay_cents: sql`sum(d.pay_cents)`,
+  pay_count: sql`sum(d.pay_count)`,
+  ad_micros: sql`sum(d.ad_micros)`,
+  ad_count: sql`sum(d.ad_count)`,
+  postbacks: sql`max(p.postbacks)`,
+  postback_cents: sql`max(p.postback_cents)`,
+});
+const registeredMeasures = measures(cohortSums({ cohortDay: sql`u.registered_day`, span: sql`d.span_r` }));
 
 /** What happened on a day. First payers and first registration events count on the day of a user's first one. */
 function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
@@ -142,24 +143,12 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
     where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and ${condition})`;
   // The previous row nearly always gives the answer; only otherwise are the days before it searched.
   const gap = (has: Sql, before: Sql, condition: Sql) => sql`case when not ${has} then null
-    when min(before.day) is null then ${NEVER}::int when bool_or(${before}) then d.day - min(before.day)
-    else coalesce(d.day - ${lastDay(condition)}, ${NEVER}::int) end`;
-  const activity: Sums = {
-    active_users: sql`1`,
-    register_users: sql`(register_gap = ${NEVER}::int)::int`,
-    payers: sql`(pay_gap is not null)::int`,
-    first_payers: sql`(pay_gap = ${NEVER}::int)::int`,
-    ad_users: sql`(ad_gap is not null)::int`,
-    pay_cents: sql`pay_cents`,
-    pay_count: sql`pay_count`,
-    ad_micros: sql`ad_micros`,
-    ad_count: sql`ad_count`,
-  };
-  const postbacks: Sums = { postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` };
-  return sql`select client_id, day, ${dimensionList}, ${measures(activity)}, ${gapList} from (
+    when min(before.day) is null then ${NEVER} when bool_or(${before}) then d.day - min(before.day)
+    else coalesce(d.day - ${lastDay(condition)}, ${NEVER}) end`;
+  return sql`select client_id, day, ${dimensionList}, ${activityMeasures}, ${gapList} from (
       select u.client_id, d.day, ${userDimensions}, sum(d.pay_cents) as pay_cents, sum(d.pay_count) as pay_count,
         sum(d.ad_micros) as ad_micros, sum(d.ad_count) as ad_count,
-        coalesce(d.day - min(before.day), ${NEVER}::int) as active_gap,
+        coalesce(d.day - min(before.day), ${NEVER}) as active_gap,
         ${gap(sql`sum(d.pay_count) > 0`, sql`before.pay_count > 0`, sql`e.pay_count > 0`)} as pay_gap,
         ${gap(sql`sum(d.ad_count) > 0`, sql`before.ad_count > 0`, sql`e.ad_count > 0`)} as ad_gap,
         ${gap(sql`sum(d.register_events) > 0`, sql`before.register_events > 0`, sql`e.register_events > 0`)} as register_gap
@@ -171,31 +160,30 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
       where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
       group by u.app_id, u.client_id, d.day) activity
     union all
-    select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}, ${noGaps}
+    select u.client_id, p.accepted_day as day, ${userDimensions}, ${postbackMeasures}, ${noGaps}
     from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
     where p.app_id = ${appId} and p.status = ${STATUS.accepted} and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
     group by u.app_id, u.client_id, p.accepted_day`;
 }
 
+const activityMeasures = measures({
+  active_users: sql`1`,
+  register_users: sql`(register_gap = ${NEVER})::int`,
+  payers: sql`(pay_gap is not null)::int`,
+  first_payers: sql`(pay_gap = ${NEVER})::int`,
+  ad_users: sql`(ad_gap is not null)::int`,
+  pay_cents: sql`pay_cents`,
+  pay_count: sql`pay_count`,
+  ad_micros: sql`ad_micros`,
+  ad_count: sql`ad_count`,
+});
+const postbackMeasures = measures({ postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` });
+
 /** The user rows added up, in the columns of the cube. */
 export function cubeRows(cohort: Cohort, range: UserRange): Sql {
-  const sums = USER_MEASURES.map((name) => {
-    const column = identifier(name);
-    // A measure that the cohort does not have is not summed: that would take longer than all the rest.
-    return HAS[cohort](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
-  });
-  const gaps = GAPS.map((name) => {
-    const gap = identifier(`${name}_gap`);
-    return sql`array_agg(${gap}) filter (where ${gap} is not null) as ${identifier(`${name}_gaps`)}`;
-  });
-  // Sorted only afterwards: an order within the aggregate would first sort all users by all their dimensions.
-  const sorted = GAPS.map((name) => {
-    const all = identifier(`${name}_gaps`);
-    return sql`(select array_agg(gap order by gap) from unnest(${all}) gap) as ${all}`;
-  });
-  return sql`select day, ${dimensionList}, ${listed(USER_MEASURES.map(identifier))}, ${listed(sorted)} from (
-      select day, ${dimensionList}, ${listed([...sums, ...(cohort === "occurred" ? gaps : [noLists])])}
+  return sql`select day, ${dimensionList}, ${shownColumns} from (
+      select day, ${dimensionList}, ${summedColumns[cohort]}
       from (${userRows(cohort, range)}) user_row group by day, ${dimensionList}) summed`;
 }
 
@@ -210,13 +198,44 @@ const HAS: Readonly<Record<Cohort, (name: UserMeasure) => boolean>> = {
   occurred: (name) => !isCohort(name),
 };
 
+function sumsOf(cohort: Cohort): Sql {
+  const sums = USER_MEASURES.map((name) => {
+    const column = identifier(name);
+    // A measure that the cohort does not have is not summed: that would take longer than all the rest.
+    return HAS[cohort](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
+  });
+  const gaps = GAPS.map((name) => {
+    const gap = identifier(`${name}_gap`);
+    return sql`array_agg(${gap}) filter (where ${gap} is not null) as ${identifier(`${name}_gaps`)}`;
+  });
+  return listed([...sums, ...(cohort === "occurred" ? gaps : [noLists])]);
+}
+
+const summedColumns: Readonly<Record<Cohort, Sql>> = {
+  touch: sumsOf("touch"),
+  registered: sumsOf("registered"),
+  occurred: sumsOf("occurred"),
+};
+
+/** Gaps are sorted only here: an order within the aggregate would first sort all users by all their dimensions. */
+const shownColumns = listed([
+  ...USER_MEASURES.map(identifier),
+  ...GAPS.map((name) => {
+    const all = identifier(`${name}_gaps`);
+    return sql`(select array_agg(gap order by gap) from unnest(${all}) gap) as ${all}`;
+  }),
+]);
+
+const cubeColumns = listed([...USER_MEASURES, ...GAPS.map((name) => `${name}_gaps`)].map(identifier));
+
 /** Recounts a whole slice. */
 export async function replaceSlice(tx: pg.PoolClient, { appId, cohort, day }: Slice): Promise<void> {
-  const columns = listed([...USER_MEASURES, ...GAPS.map((name) => `${name}_gaps`)].map(identifier));
   await execute(tx, sql`delete from cube where app_id = ${appId} and cohort = ${cohort} and day = ${day}::date`);
   await execute(
     tx,
-    sql`insert into cube (app_id, cohort, day, ${dimensionList}, ${columns})
+    sql`insert into cube (app_id, cohort, day, ${dimensionList}, ${cubeColumns})
       select ${appId}::int, ${cohort}, slice.* from (${cubeRows(cohort, { appId, fromDay: day, untilDay: addDays(day, 1) })}) slice`,
+    // Planning it takes four times as long as counting a small slice: 5.5 ms of the database's time, 1.4 ms with a name.
+    `slice_${cohort}`,
   );
 }

@@ -71,15 +71,18 @@ export async function query<Row extends InCamelCase<Row>>(executor: Executor, st
   return rows.map(rowMaker(fields.map((field) => field.name))) as Row[];
 }
 
-/** Returns the number of rows affected. */
-export async function execute(executor: Executor, statement: Sql): Promise<number> {
-  const result = await run(executor, statement);
+/**
+ * Returns the number of rows affected. With a name, a connection parses and plans the statement only once: for long
+ * statements that always have the same text.
+ */
+export async function execute(executor: Executor, statement: Sql, name?: string): Promise<number> {
+  const result = await run(executor, statement, name);
   return result.rowCount ?? 0;
 }
 
-async function run(executor: Executor, statement: Sql): Promise<pg.QueryArrayResult<unknown[]>> {
+async function run(executor: Executor, statement: Sql, name?: string): Promise<pg.QueryArrayResult<unknown[]>> {
   try {
-    return await executor.query<unknown[]>({ ...compile(statement), rowMode: "array" });
+    return await executor.query<unknown[]>({ ...compile(statement), rowMode: "array", ...(name && { name }) });
   } catch (error) {
     noteDriverFailure(error);
     throw error;
