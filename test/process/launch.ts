@@ -12,7 +12,7 @@ export const BUNDLE = join(ROOT, "dist/bundle");
 export const MAIN = join(BUNDLE, "main.js");
 /** The built server as it is delivered: what the shared server and `npm start` run. */
 export const DELIVERED_MAIN = join(ROOT, "dist/src/main.js");
-export const CLI = join(ROOT, "dist/src/cli.js");
+export const CLI = join(BUNDLE, "cli.js");
 
 /** An empty folder that others may pass through, so that the cluster lies inside it even if the tests run as root. */
 export function makeDataDir(): string {

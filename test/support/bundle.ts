@@ -6,8 +6,8 @@ import { BUNDLE, ROOT } from "../process/launch.ts";
 
 const BUILT = join(ROOT, "dist/src");
 
-/** The server and the threads that it starts. */
-const SCRIPTS = ["main.js", "apply/worker.js", "journal/disk-worker.js", "intake/body/large-body-worker.js"];
+/** The server with the threads that it starts, and the command line. */
+const SCRIPTS = ["main.js", "cli.js", "apply/worker.js", "journal/disk-worker.js", "intake/body/large-body-worker.js"];
 
 /**
  * Bundles the built server and each of its threads, with their imports, into one file each. A server of five hundred modules
@@ -61,12 +61,12 @@ const keepAddresses: Plugin = {
   },
 };
 
-/** Names, sizes and times of the built files, and the versions of the packages. */
+/** What the bundle is made of: scripts, names, sizes and times of the built files, and the versions of the packages. */
 function stateOfBuild(): string {
   const files = readdirSync(BUILT, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
   const lines = files.sort().map((file) => {
     const { size, mtimeMs } = statSync(join(BUILT, file));
     return `${file} ${size} ${mtimeMs}`;
   });
-  return [...lines, readFileSync(join(ROOT, "package-lock.json"), "utf8")].join("\n");
+  return [...SCRIPTS, ...lines, readFileSync(join(ROOT, "package-lock.json"), "utf8")].join("\n");
 }
