@@ -49,6 +49,30 @@ export class Vault {
   }
 }
 
+export type SecretOpener = Pick<Vault, "open">;
+
+/** Opens each secret once, however often the database is read. A secret that a whole round does not ask for is forgotten. */
+export class OpenedSecrets implements SecretOpener {
+  readonly #vault: SecretOpener;
+  #opened = new Map<string, string>();
+  #lastRound = new Map<string, string>();
+
+  constructor(vault: SecretOpener) {
+    this.#vault = vault;
+  }
+
+  beginRound(): void {
+    this.#lastRound = this.#opened;
+    this.#opened = new Map();
+  }
+
+  open(sealed: string): string {
+    const secret = this.#opened.get(sealed) ?? this.#lastRound.get(sealed) ?? this.#vault.open(sealed);
+    this.#opened.set(sealed, secret);
+    return secret;
+  }
+}
+
 /** Where the key is: in the setting, or, when that is empty, in a file in DATA_DIR. */
 export type KeyLocation = { dataDir: string; secretKey: string };
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { makeVault, openVault } from "../src/vault.ts";
+import { makeVault, OpenedSecrets, openVault } from "../src/vault.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-vault-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -64,4 +64,22 @@ test("without a setting the key is made once, only when needed, in a file that o
   expect(openVault({ dataDir, secretKey: "" }).open(sealed)).toBe("secret");
   expect(makeVault({ dataDir, secretKey: "" }).open(sealed)).toBe("secret");
   expect(readFileSync(path, "utf8")).toBe(key);
+});
+
+test("a secret is opened once, until a whole round has not asked for it", () => {
+  const opened: string[] = [];
+  const secrets = new OpenedSecrets({
+    open(sealed) {
+      opened.push(sealed);
+      return vault.open(sealed);
+    },
+  });
+  const [one, other] = [vault.seal("one"), vault.seal("other")];
+  const ask = (...all: string[]) => all.map((sealed) => secrets.open(sealed));
+  expect(ask(one, other, one)).toEqual(["one", "other", "one"]);
+  secrets.beginRound();
+  expect(ask(one)).toEqual(["one"]);
+  secrets.beginRound();
+  expect(ask(one, other)).toEqual(["one", "other"]);
+  expect(opened).toEqual([one, other, other]);
 });

@@ -4,7 +4,7 @@ import type { MetadataMode } from "../domain/event/metadata.ts";
 import type { Rates } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import type { Vault } from "../vault.ts";
+import type { SecretOpener, Vault } from "../vault.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { createDefaultRules } from "./postback-rule.ts";
 import { sealFor } from "./sealed.ts";
@@ -85,7 +85,7 @@ export function withoutKeys(app: App) {
 export type AppNames = { ids?: readonly number[]; tokens?: readonly string[] };
 
 /** Loads the named apps, or all apps. */
-export async function loadApps(executor: Executor, vault: Vault, names?: AppNames): Promise<App[]> {
+export async function loadApps(executor: Executor, vault: SecretOpener, names?: AppNames): Promise<App[]> {
   const isNamed = names
     ? sql`app_id = any(${names.ids ?? []}::bigint[]) or access_token = any(${names.tokens ?? []}::text[])`
     : sql`true`;
@@ -184,7 +184,7 @@ function newSecret(which: AppSecret): string {
   return randomBytes(16).toString(which === "aes_key" ? "base64" : "hex");
 }
 
-function unsealed(row: AppRow, vault: Vault): App {
+function unsealed(row: AppRow, vault: SecretOpener): App {
   const { appKeySealed, aesKeySealed, ...app } = row;
   return { ...app, appKey: vault.open(appKeySealed), aesKey: vault.open(aesKeySealed) };
 }

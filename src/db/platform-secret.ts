@@ -1,4 +1,4 @@
-import type { Vault } from "../vault.ts";
+import type { SecretOpener, Vault } from "../vault.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
@@ -9,7 +9,7 @@ export type PlatformSecret = { appId: number; platform: string; name: string };
 /** Secrets by app, then by `platform name`. */
 export async function loadPlatformSecrets(
   executor: Executor,
-  vault: Vault,
+  vault: SecretOpener,
   appIds?: readonly number[],
 ): Promise<Map<number, Map<string, string>>> {
   const rows = await query<PlatformSecret & { sealed: string }>(

@@ -8,7 +8,7 @@ import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
-import type { Vault } from "../vault.ts";
+import { OpenedSecrets, type Vault } from "../vault.ts";
 import { RecentMisses } from "./recent-misses.ts";
 
 /** Unknown app tokens and ids that are remembered. */
@@ -34,7 +34,8 @@ type Named = { kind: "named"; ids: Set<number>; tokens: Set<string> };
  */
 export class AppDirectory {
   readonly #pool: pg.Pool;
-  readonly #vault: Vault;
+  /** Every reload reads all apps, and opening their keys would take most of it. */
+  readonly #secrets: OpenedSecrets;
   readonly #log: Log;
   #byToken = new Map<string, ServedApp>();
   #byId = new Map<number, ServedApp>();
@@ -48,7 +49,7 @@ export class AppDirectory {
 
   constructor(options: { pool: pg.Pool; vault: Vault; log: Log; now?: () => number }) {
     this.#pool = options.pool;
-    this.#vault = options.vault;
+    this.#secrets = new OpenedSecrets(options.vault);
     this.#log = options.log;
     this.#now = options.now ?? elapsedMs;
   }
@@ -153,8 +154,9 @@ export class AppDirectory {
   }
 
   async #read(wish: Wish): Promise<void> {
+    if (wish.kind === "all") this.#secrets.beginRound();
     const named = wish.kind === "all" ? undefined : { ids: [...wish.ids], tokens: [...wish.tokens] };
-    const apps = await loadApps(this.#pool, this.#vault, named);
+    const apps = await loadApps(this.#pool, this.#secrets, named);
     const served = await this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
     if (wish.kind === "all") {
       this.#byToken = new Map();
@@ -171,7 +173,7 @@ export class AppDirectory {
   async #serve(apps: readonly App[], appIds: readonly number[] | undefined): Promise<ServedApp[]> {
     if (apps.length === 0) return [];
     const [secrets, events, properties] = await Promise.all([
-      loadPlatformSecrets(this.#pool, this.#vault, appIds),
+      loadPlatformSecrets(this.#pool, this.#secrets, appIds),
       loadEventMeta(this.#pool, appIds).then(byApp),
       loadPropertyMeta(this.#pool, appIds).then(byApp),
     ]);
