@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { afterAll } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { type Answer, answerOf, type Touchpoint } from "../support/touchpoint.ts";
 
@@ -46,8 +45,7 @@ export class Tables {
 
   constructor(server: Touchpoint) {
     this.#server = server;
-    this.#pool = server.database();
-    afterAll(() => this.#pool.end());
+    this.#pool = server.pool;
   }
 
   async query(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -61,8 +61,12 @@ async function makeMigrated(server: Touchpoint): Promise<void> {
   await pool.end();
 }
 
+let shared: Touchpoint | undefined;
+
+/** One for all files of a worker, with its connections. */
 export function sharedServer(): Touchpoint {
-  return new Touchpoint(inject("sharedServer"));
+  shared ??= new Touchpoint(inject("sharedServer"));
+  return shared;
 }
 
 /** DATABASE_URL of a database on the shared server's cluster, for a server without its own. */

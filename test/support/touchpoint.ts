@@ -22,15 +22,20 @@ type AppOptions = { name?: string; timeZone?: string; metadataMode?: MetadataMod
 export class Touchpoint {
   readonly url: string;
   readonly dataDir: string;
-  /** Kept open: connecting takes longer than creating an app. */
-  #apps: pg.Pool | undefined;
+  #pool: pg.Pool | undefined;
 
   constructor(server: { url: string; dataDir: string }) {
     this.url = server.url;
     this.dataDir = server.dataDir;
   }
 
-  /** Numbers and days are read as in the server. */
+  /** Kept open for all tests of this process: connecting takes longer than most queries. */
+  get pool(): pg.Pool {
+    this.#pool ??= this.database();
+    return this.#pool;
+  }
+
+  /** A pool of the caller's own. Numbers and days are read as in the server. */
   database(name?: string): pg.Pool {
     const connection = embeddedConnection(this.dataDir);
     if (connection?.kind !== "local") throw new Error("The server has no database of its own.");
@@ -43,8 +48,7 @@ export class Touchpoint {
   }
 
   async createApp(options: AppOptions = {}): Promise<App> {
-    this.#apps ??= this.database();
-    return insertApp(this.#apps, openVault({ dataDir: this.dataDir, secretKey: "" }), {
+    return insertApp(this.pool, openVault({ dataDir: this.dataDir, secretKey: "" }), {
       name: options.name ?? "Test",
       timeZone: options.timeZone ?? "Asia/Shanghai",
       metadataMode: options.metadataMode ?? "open",

@@ -67,19 +67,14 @@ export class ReportLists {
 }
 
 async function approvedKey(server: Touchpoint): Promise<string> {
-  const pool = server.database();
-  try {
-    const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
-    const { developerId, appKey } = await createDeveloperApp(pool, vault, {
-      name: "BI",
-      purpose: "lists",
-      apps: "all",
-      rate: { calls: 100_000, windowS: 60 },
-      createdAtMs: Date.now(),
-    });
-    await decideDeveloperApp(pool, { developerId, state: "approved", reason: "", decidedAtMs: Date.now() });
-    return appKey;
-  } finally {
-    await pool.end();
-  }
+  const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
+  const { developerId, appKey } = await createDeveloperApp(server.pool, vault, {
+    name: "BI",
+    purpose: "lists",
+    apps: "all",
+    rate: { calls: 100_000, windowS: 60 },
+    createdAtMs: Date.now(),
+  });
+  await decideDeveloperApp(server.pool, { developerId, state: "approved", reason: "", decidedAtMs: Date.now() });
+  return appKey;
 }

@@ -1,4 +1,4 @@
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import { signedRequest } from "../../../src/client/report-client.ts";
 import type { App } from "../../../src/db/app.ts";
 import {
@@ -55,22 +55,19 @@ export function listOf(app: Pick<App, "appId">, more: Row = {}): Row {
 export class Reports {
   readonly #server: Touchpoint;
   readonly #vault: Vault;
-  readonly #pool: ReturnType<Touchpoint["database"]>;
 
   constructor(server: Touchpoint) {
     this.#server = server;
     this.#vault = openVault({ dataDir: server.dataDir, secretKey: "" });
-    this.#pool = server.database();
-    afterAll(() => this.#pool.end());
   }
 
   /** A developer application, approved and with room for every call unless told otherwise. */
   async developer(options: DeveloperOptions = {}): Promise<DeveloperApp> {
     const { apps = "all", rate = GENEROUS, state = "approved", reason = "" } = options;
     const made = { name: "BI", purpose: "tests", apps, rate, createdAtMs: Date.now() };
-    const developer = await createDeveloperApp(this.#pool, this.#vault, made);
+    const developer = await createDeveloperApp(this.#server.pool, this.#vault, made);
     if (state !== "requested") {
-      await decideDeveloperApp(this.#pool, { ...developer, state, reason, decidedAtMs: Date.now() });
+      await decideDeveloperApp(this.#server.pool, { ...developer, state, reason, decidedAtMs: Date.now() });
     }
     return developer;
   }
