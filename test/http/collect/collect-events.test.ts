@@ -1,162 +1,184 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
 import type { MetadataMode } from "../../../src/domain/event/metadata.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { sharedServer } from "../../support/shared-server.ts";
+import type { Answer } from "../../support/touchpoint.ts";
 import { DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "../fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 /** More than a request can take between our clock and the server's. */
 const MARGIN_MS = PATIENCE_MS;
+const NOW_MS = Date.now();
 
-/** Sends the event between two good ones, which are stored whatever happens to it. */
-async function sendBetweenNeighbours(app: App, event: unknown) {
-  const time = Date.now();
-  const before = track("before", {}, time);
-  const after = track("after", {}, time);
-  const answer = await server.collect(app, "a", [before, event, after]);
-  const stored = await tables.eventNames(app);
-  const neighbours = stored.filter((name) => name === "before" || name === "after");
-  expect(neighbours).toEqual(["after", "before"]);
-  return { answer, stored: stored.filter((name) => name !== "before" && name !== "after") };
-}
+/** What an event is called, the event, and why it is rejected, or that it is stored. */
+type Case = { title: string; event: unknown } & (
+  | { kind: "rejected"; reason: string; name: string }
+  | { kind: "stored"; name: string; atMs?: number }
+);
 
-async function expectRejected(app: App, event: unknown, reason: string, name: string): Promise<void> {
-  const { answer, stored } = await sendBetweenNeighbours(app, event);
-  expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", data: {} });
-  expect(answer.extra).toEqual({ errors: [{ index: 1, event: name, reason, message: expect.stringMatching(/\.$/) }] });
-  expect(stored).toEqual([]);
-  expect(await tables.ledger(app)).toEqual({ received: 3, stored: 2, [reason]: 1 });
-}
+const timed = (offsetMs: number, more: object = {}): Row => ({ ...track("timed", {}, NOW_MS + offsetMs), ...more });
+const rejected = (reason: string, name: string, cases: readonly [title: string, event: unknown][]): Case[] =>
+  cases.map(([title, event]) => ({
+    kind: "rejected",
+    title: `${title} is rejected as ${reason}`,
+    event,
+    reason,
+    name,
+  }));
+const shown = (what: string, values: readonly unknown[], eventOf: (value: any) => unknown): [string, unknown][] =>
+  values.map((value) => [`${what} ${JSON.stringify(value)}`, eventOf(value)]);
 
-describe("the time of an event", () => {
-  test.each([
-    ["now", 0],
-    ["10 days ago, less a moment", -10 * DAY_MS + MARGIN_MS],
-    ["in an hour, less a moment", HOUR_MS - MARGIN_MS],
-  ])("may be %s", async (_when, offsetMs) => {
-    const app = await server.appWith(["a"]);
-    const time = Date.now() + offsetMs;
-    const { answer } = await sendBetweenNeighbours(app, track("timed", {}, time));
-    expect(answer).toMatchObject({ code: 0, extra: {} });
-    expect((await tables.events(app)).find((row) => row.event === "timed")).toMatchObject({ at_ms: time });
-  });
+const TIMES: readonly Case[] = [
+  ...(
+    [
+      ["now", 0, {}],
+      ["10 days ago, less a moment", -10 * DAY_MS + MARGIN_MS, {}],
+      ["in an hour, less a moment", HOUR_MS - MARGIN_MS, {}],
+      ...[-3650 * DAY_MS, -11 * DAY_MS, 2 * HOUR_MS, 365 * DAY_MS].map(
+        (offsetMs) => [`${offsetMs} ms from now with time_free`, offsetMs, { time_free: true }] as const,
+      ),
+    ] as const
+  ).map(([title, offsetMs, more]): Case => {
+    return {
+      kind: "stored",
+      title: `${title} is stored`,
+      event: timed(offsetMs, more),
+      name: "timed",
+      atMs: NOW_MS + offsetMs,
+    };
+  }),
+  {
+    kind: "stored",
+    title: "a fraction of a millisecond is dropped",
+    event: timed(0.75),
+    name: "timed",
+    atMs: NOW_MS,
+  },
+  ...rejected("too_old", "timed", [
+    ["more than 10 days ago", timed(-10 * DAY_MS - MARGIN_MS)],
+    ["a year ago", timed(-365 * DAY_MS)],
+    ...shown("11 days ago with time_free", [false, null, "true", 1, undefined], (time_free) =>
+      timed(-11 * DAY_MS, { time_free }),
+    ),
+  ]),
+  ...rejected("too_new", "timed", [
+    ["in more than an hour", timed(HOUR_MS + MARGIN_MS)],
+    ["in a year", timed(365 * DAY_MS)],
+  ]),
+  ...rejected("too_old", "profile_set", [
+    ["a profile event of 11 days ago", profile("profile_set", { level: 9 }, NOW_MS - 11 * DAY_MS)],
+  ]),
+  ...rejected("bad_time", "timed", [
+    ...shown("the time", [undefined, null, "", "now", String(NOW_MS), true, [], {}, -1], (time) => timed(0, { time })),
+    ["a time that is none, with time_free,", timed(0, { time: "yesterday", time_free: true })],
+  ]),
+];
 
-  test.each([
-    ["more than 10 days ago", -10 * DAY_MS - MARGIN_MS, "too_old"],
-    ["a year ago", -365 * DAY_MS, "too_old"],
-    ["in more than an hour", HOUR_MS + MARGIN_MS, "too_new"],
-    ["in a year", 365 * DAY_MS, "too_new"],
-  ])("%s is not stored", async (_when, offsetMs, reason) => {
-    await expectRejected(await server.appWith(["a"]), track("timed", {}, Date.now() + offsetMs), reason, "timed");
-  });
-
-  test("the window applies to profile events as well", async () => {
-    const app = await server.appWith(["a"]);
-    const late = profile("profile_set", { level: 9 }, Date.now() - 11 * DAY_MS);
-    await expectRejected(app, late, "too_old", "profile_set");
-    expect((await tables.user(app, "a"))!.properties).toEqual({});
-  });
-
-  test.each([-3650 * DAY_MS, -11 * DAY_MS, 2 * HOUR_MS, 365 * DAY_MS])(
-    "%i ms from now is stored if time_free is true",
-    async (offsetMs) => {
-      const app = await server.appWith(["a"]);
-      const time = Date.now() + offsetMs;
-      const { answer } = await sendBetweenNeighbours(app, { ...track("imported", {}, time), time_free: true });
-      expect(answer).toMatchObject({ code: 0, extra: {} });
-      expect((await tables.events(app)).find((row) => row.event === "imported")).toMatchObject({ at_ms: time });
-    },
-  );
-
-  test.each([false, null, "true", 1, undefined])("time_free: %j does not skip the check", async (time_free) => {
-    const event = { ...track("timed", {}, Date.now() - 11 * DAY_MS), time_free };
-    await expectRejected(await server.appWith(["a"]), event, "too_old", "timed");
-  });
-
-  test.each([undefined, null, "", "now", String(Date.now()), true, [], {}, -1])(
-    "%j is no time: bad_time",
-    async (time) => {
-      const event = { type: "track", event: "timed", properties: {}, time };
-      await expectRejected(await server.appWith(["a"]), event, "bad_time", "timed");
-    },
-  );
-
-  test("bad_time applies with time_free too, because the event has no time to be stored under", async () => {
-    const event = { ...track("timed", {}, "yesterday"), time_free: true };
-    await expectRejected(await server.appWith(["a"]), event, "bad_time", "timed");
-  });
-
-  test("a fraction of a millisecond is dropped", async () => {
-    const app = await server.appWith(["a"]);
-    const time = Date.now();
-    await server.collect(app, "a", [track("timed", {}, time + 0.75)]);
-    expect(await tables.events(app)).toMatchObject([{ at_ms: time }]);
-  });
-});
-
-describe("type", () => {
-  test.each([undefined, null, "", "Track", "tracks", "user_del", 1, [], {}])("%j is bad_type", async (type) => {
-    const event = { ...track("typed"), type };
-    await expectRejected(await server.appWith(["a"]), event, "bad_type", "typed");
-  });
-
-  test.each([null, 7, "text", [], true])("an event that is %j instead of an object is bad_type", async (event) => {
-    await expectRejected(await server.appWith(["a"]), event, "bad_type", "");
-  });
-
-  test.each(["profile_sets", "level_up", "$PayEvent", ""])(
-    "the profile operation %j is unknown: bad_type",
-    async (name) => {
-      await expectRejected(await server.appWith(["a"]), profile(name), "bad_type", name);
-    },
-  );
-});
-
-describe("the name of an event", () => {
-  test.each(["a", "Z", "level_up", "a1_", "x".repeat(50), "$PayEvent", "$AdShow", "$MPLaunch", "$AppStart"])(
-    "may be %s",
-    async (name) => {
-      const { answer, stored } = await sendBetweenNeighbours(await server.appWith(["a"]), track(name));
-      expect(answer).toMatchObject({ code: 0, extra: {} });
-      expect(stored).toEqual([name]);
-    },
-  );
-
-  test.each([
+const TYPES: readonly Case[] = [
+  ...rejected(
+    "bad_type",
+    "typed",
+    shown("the type", [undefined, null, "", "Track", "tracks", "user_del", 1, [], {}], (type) => ({
+      ...track("typed"),
+      type,
+    })),
+  ),
+  ...rejected(
+    "bad_type",
     "",
-    " ",
-    "1st",
-    "_private",
-    "level up",
-    "level-up",
-    "升级",
-    "x".repeat(51),
-    "a$b",
-    "$",
-    "$NoPreset",
-    "a\u0000",
-  ])("%j is bad_name", async (name) => {
-    await expectRejected(await server.appWith(["a"]), track(name), "bad_name", name.replace("\u0000", "\ufffd"));
-  });
+    shown("instead of an object,", [null, 7, "text", [], true], (event) => event),
+  ),
+  ...["profile_sets", "level_up", "$PayEvent", ""].flatMap((name) =>
+    rejected("bad_type", name, [[`the profile operation ${JSON.stringify(name)}`, profile(name)]]),
+  ),
+];
 
-  test.each([undefined, null, 7, [], {}])("%j is bad_name", async (name) => {
-    await expectRejected(await server.appWith(["a"]), { ...track("x"), event: name }, "bad_name", "");
+const GOOD_NAMES = ["a", "Z", "level_up", "a1_", "x".repeat(50), "$PayEvent", "$AdShow", "$MPLaunch", "$AppStart"];
+const BAD_NAMES = [
+  ...["", " ", "1st", "_private", "level up", "level-up", "升级", "x".repeat(51), "a$b", "$", "$NoPreset", "a\u0000"],
+];
+const NAMES: readonly Case[] = [
+  ...GOOD_NAMES.map((name): Case => ({ kind: "stored", title: `${name} is stored`, event: track(name), name })),
+  ...BAD_NAMES.flatMap((name) =>
+    rejected("bad_name", name.replace("\u0000", "\ufffd"), [[JSON.stringify(name), track(name)]]),
+  ),
+  ...rejected(
+    "bad_name",
+    "",
+    shown("the name", [undefined, null, 7, [], {}], (name) => ({ ...track("x"), event: name })),
+  ),
+];
+
+const PROPERTIES: readonly Case[] = [
+  ...rejected(
+    "bad_properties",
+    "held",
+    shown("a list or a value", [undefined, null, "", "{}", 7, true, [1], ["a"]], (properties) => ({
+      ...track("held"),
+      properties,
+    })),
+  ),
+  {
+    kind: "stored",
+    title: "an empty list, which is how PHP writes an empty object, is stored",
+    event: track("held", []),
+    name: "held",
+  },
+];
+
+const ALL = [...TIMES, ...TYPES, ...NAMES, ...PROPERTIES];
+
+/** Each case has its own client in one app, and its event comes between two good ones, which are stored whatever happens. */
+let app: App;
+let answers: Answer[];
+let stored: Row[];
+beforeAll(async () => {
+  app = await server.createApp();
+  const clients = ALL.map((_, index) => `client ${index}`);
+  await Promise.all(clients.map((client) => server.register(app, client)));
+  answers = await Promise.all(
+    ALL.map(({ event }, index) =>
+      server.collect(app, clients[index]!, [track("before", {}, NOW_MS), event, track("after", {}, NOW_MS)]),
+    ),
+  );
+  stored = await tables.events(app);
+});
+
+describe.each([
+  ["the time of an event", TIMES],
+  ["the type of an event", TYPES],
+  ["the name of an event", NAMES],
+  ["the properties of an event", PROPERTIES],
+])("%s", (_, cases) => {
+  test.each(cases)("$title", (one) => {
+    const index = ALL.indexOf(one);
+    const answer = answers[index]!;
+    const rows = stored.filter((row) => row.client_id === `client ${index}`);
+    expect(rows.map((row) => row.event)).toEqual(expect.arrayContaining(["after", "before"]));
+    const own = rows.filter((row) => row.event !== "before" && row.event !== "after");
+    expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", data: {} });
+    if (one.kind === "stored") {
+      expect(answer.extra).toEqual({});
+      expect(own).toMatchObject([{ event: one.name, ...(one.atMs !== undefined && { at_ms: one.atMs }) }]);
+    } else {
+      const { name: event, reason } = one;
+      expect(answer.extra).toEqual({ errors: [{ index: 1, event, reason, message: expect.stringMatching(/\.$/) }] });
+      expect(own).toEqual([]);
+    }
   });
 });
 
-describe("properties", () => {
-  test.each([undefined, null, "", "{}", 7, true, [1], ["a"]])("%j are bad_properties", async (properties) => {
-    const event = { ...track("held"), properties };
-    await expectRejected(await server.appWith(["a"]), event, "bad_properties", "held");
-  });
-
-  test("may be an empty list, which is how PHP writes an empty object", async () => {
-    const { answer, stored } = await sendBetweenNeighbours(await server.appWith(["a"]), track("held", []));
-    expect(answer).toMatchObject({ code: 0, extra: {} });
-    expect(stored).toEqual(["held"]);
-  });
+test("every event is counted by what became of it, and one that is rejected changes no profile", async () => {
+  const expected: Record<string, number> = { received: 3 * ALL.length, stored: 2 * ALL.length };
+  for (const one of ALL) {
+    const outcome = one.kind === "stored" ? "stored" : one.reason;
+    expected[outcome] = (expected[outcome] ?? 0) + 1;
+  }
+  expect(await tables.ledger(app)).toEqual(expected);
+  const late = ALL.findIndex((one) => one.kind === "rejected" && one.name === "profile_set");
+  expect((await tables.user(app, `client ${late}`))!.properties).toEqual({});
 });
 
 describe("metadata", () => {
@@ -171,11 +193,11 @@ describe("metadata", () => {
 
   test("an open app accepts an event it has never seen, and shows it as observed", async () => {
     const app = await server.appWith(["a"]);
-    await sendBetweenNeighbours(app, track("brand_new", { colour: "red" }));
+    await server.collect(app, "a", [track("brand_new", { colour: "red" })]);
     const events = await tables.query("select name, state from event_meta where app_id = $1 order by name", [
       app.appId,
     ]);
-    expect(events).toEqual(["after", "before", "brand_new"].map((name) => ({ name, state: "observed" })));
+    expect(events).toEqual([{ name: "brand_new", state: "observed" }]);
     const properties = await tables.query("select scope, name, state from property_meta where app_id = $1", [
       app.appId,
     ]);
