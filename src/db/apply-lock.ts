@@ -150,8 +150,7 @@ export class ApplyLock {
     }
     while (!(await tryLock(client))) {
       const session = await findSession(client);
-      const isAlive = session?.id === first?.id && session?.askedAt !== first?.askedAt;
-      if (isAlive || elapsedMs() - startedMs >= patienceMs)
+      if (showsLife(first, session) || elapsedMs() - startedMs >= patienceMs)
         throw new HeldElsewhere(await describeHolder(client, session, this.#options.journalId));
       await sleep(LOOK_MS);
     }
@@ -206,7 +205,15 @@ async function tryLock(client: pg.Client): Promise<boolean> {
 }
 
 /** A session that holds the lock. `askedAt`: when its last statement began, or null when our role may not see it. */
-type Session = { id: number; address: string | null; askedAt: string | null };
+export type Session = { id: number; address: string | null; askedAt: string | null };
+
+/**
+ * Whether the same session has asked something in between. One that is ending has a lock and no last statement for a
+ * moment.
+ */
+export function showsLife(before: Session | undefined, now: Session | undefined): boolean {
+  return now !== undefined && now.id === before?.id && now.askedAt !== null && now.askedAt !== before.askedAt;
+}
 
 async function findSession(client: Executor): Promise<Session | undefined> {
   const [session] = await query<Session>(

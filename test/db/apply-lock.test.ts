@@ -1,7 +1,7 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { APPLY_LOCK_KEY, ApplyLock } from "../../src/db/apply-lock.ts";
+import { APPLY_LOCK_KEY, ApplyLock, showsLife } from "../../src/db/apply-lock.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { type Connection, serverOf } from "../../src/db/engine/pool.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
@@ -84,6 +84,13 @@ test("while this process may not apply, a turn is idle; entries applied by anoth
   stage.term = term;
   await stage.applyAll();
   expect(await stage.count("user_account")).toBe(2);
+});
+
+test("a holder shows life by another statement, not by ending", () => {
+  const session = { id: 7, address: null, askedAt: "10:00:00" };
+  expect(showsLife(session, { ...session, askedAt: "10:00:01" })).toBe(true);
+  for (const now of [session, { ...session, askedAt: null }, { ...session, id: 8 }, undefined])
+    expect(showsLife(session, now)).toBe(false);
 });
 
 describe("the lock", () => {
