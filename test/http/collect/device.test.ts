@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
 import { openVault } from "../../../src/vault.ts";
 import { sharedServer } from "../../support/shared-server.ts";
@@ -36,11 +36,31 @@ function encrypt(plain: string, aesKey: string): string {
   return Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]).toString("base64");
 }
 
-function send(app: App, data: unknown, query: Record<string, string> = { client_id: "a" }): Promise<Answer> {
-  return server.post("user/device_info/", app, { data }, { query });
+/** One app for all tests; each that changes a device has its own client. */
+let app: App;
+beforeAll(async () => {
+  app = await server.appWith(["refused"]);
+});
+
+let clients = 0;
+async function newClient(): Promise<string> {
+  clients += 1;
+  const client = `client ${clients}`;
+  await server.register(app, client);
+  return client;
 }
 
-const deviceOf = async (app: App) => (await tables.user(app, "a"))!.device;
+function send(client: string, data: unknown): Promise<Answer> {
+  return server.post("user/device_info/", app, { data }, { query: { client_id: client } });
+}
+
+const deviceOf = async (client: string) => (await tables.user(app, client))!.device;
+
+/** Sends a device for a client of its own. */
+async function sent(data: unknown): Promise<{ client: string; answer: Answer }> {
+  const client = await newClient();
+  return { client, answer: await send(client, data) };
+}
 
 describe("data may be", () => {
   const forms: [string, (app: App, device: Row) => unknown][] = [
@@ -52,25 +72,24 @@ describe("data may be", () => {
   ];
 
   test.each(forms)("%s", async (_what, form) => {
-    for (const device of [ANDROID, IOS]) {
-      const app = await server.appWith(["a"]);
-      const answer = await send(app, form(app, device));
+    const both = await Promise.all([ANDROID, IOS].map((device) => sent(form(app, device))));
+    for (const [index, { client, answer }] of both.entries()) {
+      const device = [ANDROID, IOS][index]!;
       expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
       expect(answer.data).toEqual({});
-      expect(await deviceOf(app)).toMatchObject(device);
-      expect(await tables.user(app, "a")).toMatchObject({ os_platform: device.os_name });
+      expect(await tables.user(app, client)).toMatchObject({ device, os_platform: device.os_name });
     }
   });
 
   test.each([16, 24, 32])("encrypted with a key of %i bytes", async (bytes) => {
-    const app = await server.createApp();
+    const own = await server.appWith(["a"]);
     const aesKey = randomBytes(bytes).toString("base64");
     const sealed = openVault({ dataDir: server.dataDir, secretKey: "" }).seal(aesKey);
-    await tables.changeSettings("update app set aes_key_sealed = $2 where app_id = $1", [app.appId, sealed]);
-    await server.register(app, "a");
+    await tables.changeSettings("update app set aes_key_sealed = $2 where app_id = $1", [own.appId, sealed]);
     const data = encrypt(JSON.stringify(ANDROID), aesKey);
-    await expect.poll(async () => (await send(app, data)).code).toBe(0);
-    expect(await deviceOf(app)).toMatchObject(ANDROID);
+    const post = () => server.post("user/device_info/", own, { data }, { query: { client_id: "a" } });
+    await expect.poll(async () => (await post()).code).toBe(0);
+    expect((await tables.user(own, "a"))!.device).toMatchObject(ANDROID);
   });
 });
 
@@ -86,32 +105,27 @@ describe("data that does not decrypt is refused with 2007", () => {
   ];
 
   test.each(texts)("%s", async (_what, text) => {
-    const app = await server.appWith(["a"]);
-    const answer = await send(app, text(app));
+    const answer = await send("refused", text(app));
     expect(answer).toMatchObject({ status: 200, code: 2007, data: {}, extra: { error: answer.msg } });
-    expect(await deviceOf(app)).toBeNull();
   });
 });
 
 describe("a wrong parameter is refused with 1004 and named", () => {
   test.each([undefined, null, "", 7, true, []])("data: %j", async (data) => {
-    const answer = await send(await server.appWith(["a"]), data);
+    const answer = await send("refused", data);
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("data") });
   });
 
   test.each([undefined, null, "", "windows", 7, "ios "])("os_name: %j, plain and encrypted", async (os_name) => {
-    const app = await server.appWith(["a"]);
     const device = { ...ANDROID, os_name };
     for (const data of [device, encrypt(JSON.stringify(device), app.aesKey)])
-      expect(await send(app, data)).toMatchObject({ code: 1004, msg: expect.stringContaining("os_name") });
-    expect(await deviceOf(app)).toBeNull();
+      expect(await send("refused", data)).toMatchObject({ code: 1004, msg: expect.stringContaining("os_name") });
   });
 
   const texts = Object.keys({ ...ANDROID, ...IOS }).filter((field) => field !== "os_name");
   test.each(texts)("%s of a wrong type", async (field) => {
-    const app = await server.appWith(["a"]);
     for (const value of [{}, ["x"], true]) {
-      const answer = await send(app, { ...ANDROID, [field]: value });
+      const answer = await send("refused", { ...ANDROID, [field]: value });
       expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining(field) });
     }
   });
@@ -119,15 +133,19 @@ describe("a wrong parameter is refused with 1004 and named", () => {
   test.each<Record<string, string>>([{}, { client_id: "" }, { client_id: "x".repeat(129) }])(
     "client_id in the query: %j",
     async (query) => {
-      const answer = await send(await server.appWith(["a"]), ANDROID, query);
+      const answer = await server.post("user/device_info/", app, { data: ANDROID }, { query });
       expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("client_id") });
     },
   );
 });
 
+test("what is refused leaves no device", async () => {
+  expect((await send("refused", "!!!")).code).toBe(2007);
+  expect(await deviceOf("refused")).toBeNull();
+});
+
 test("a client that is not registered is refused with 2000", async () => {
-  const app = await server.appWith(["a"]);
-  expect(await send(app, ANDROID, { client_id: "stranger" })).toMatchObject({ status: 200, code: 2000, data: {} });
+  expect(await send("stranger", ANDROID)).toMatchObject({ status: 200, code: 2000, data: {} });
   expect(await tables.user(app, "stranger")).toBeUndefined();
 });
 
@@ -136,37 +154,37 @@ test.each([
   ...["null", "NULL", "d41d8cd98f00b204e9800998ecf8427e", "D41D8CD98F00B204E9800998ECF8427E"],
   ...["__IMEI__", "__OAID__", "", "  "],
 ])("the id %j counts as empty", async (placeholder) => {
-  const app = await server.appWith(["a"]);
   const ids = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"];
-  await send(app, { os_name: "android", phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, placeholder])) });
-  expect(await deviceOf(app)).toMatchObject({ phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, ""])) });
+  const filled = Object.fromEntries(ids.map((id) => [id, placeholder]));
+  const { client } = await sent({ os_name: "android", phone_brand: "x", ...filled });
+  expect(await deviceOf(client)).toMatchObject({ phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, ""])) });
 });
 
 test("only os_name is required: an SDK leaves out mac and other values that it cannot read", async () => {
-  const app = await server.appWith(["a"]);
-  expect(await send(app, { os_name: "iOS" })).toMatchObject({ code: 0 });
-  expect(await deviceOf(app)).toMatchObject({ os_name: "ios", mac: "", idfa: "", api_version: 0 });
+  const { client, answer } = await sent({ os_name: "iOS" });
+  expect(answer).toMatchObject({ code: 0 });
+  expect(await deviceOf(client)).toMatchObject({ os_name: "ios", mac: "", idfa: "", api_version: 0 });
 });
 
 test("a later report adds what is new and erases nothing", async () => {
-  const app = await server.appWith(["a"]);
-  await send(app, ANDROID);
-  await send(app, { os_name: "android", imei: "", oaid: "oaid-2", mac: null });
-  expect(await deviceOf(app)).toMatchObject({ ...ANDROID, oaid: "oaid-2" });
+  const { client } = await sent(ANDROID);
+  await send(client, { os_name: "android", imei: "", oaid: "oaid-2", mac: null });
+  expect(await deviceOf(client)).toMatchObject({ ...ANDROID, oaid: "oaid-2" });
 });
 
 test("an imei sent as a number keeps its digits", async () => {
-  const app = await server.appWith(["a"]);
+  const client = await newClient();
   const body = '{"data":{"os_name":"android","imei":86600000000000123}}';
-  expect(await server.post("user/device_info/", app, body, { query: { client_id: "a" } })).toMatchObject({ code: 0 });
-  expect(await deviceOf(app)).toMatchObject({ imei: "86600000000000123" });
+  const answer = await server.post("user/device_info/", app, body, { query: { client_id: client } });
+  expect(answer).toMatchObject({ code: 0 });
+  expect(await deviceOf(client)).toMatchObject({ imei: "86600000000000123" });
 });
 
 test("deep nesting beside the known fields is ignored", async () => {
-  const app = await server.appWith(["a"]);
+  const client = await newClient();
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   const body = `{"data":{"os_name":"android","imei":"1","more":${deep}}}`;
-  const answer = await server.post("user/device_info/", app, body, { query: { client_id: "a" } });
+  const answer = await server.post("user/device_info/", app, body, { query: { client_id: client } });
   expect(answer).toMatchObject({ status: 200, code: 0 });
-  expect(await deviceOf(app)).toMatchObject({ imei: "1" });
+  expect(await deviceOf(client)).toMatchObject({ imei: "1" });
 });
