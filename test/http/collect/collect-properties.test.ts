@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { type Row, Tables, track } from "../fixture.ts";
@@ -9,16 +9,30 @@ const tables = new Tables(server);
 const LIMIT = Number("9999999999999.999");
 const ADDRESS = { $ip: expect.any(String), $ua: expect.any(String) };
 
-/** Sends the properties beside a valid one; returns the reported errors and the stored properties. */
-async function send(app: App, properties: Row) {
-  const answer = await server.collect(app, "a", [track("held", { good: 1, ...properties })]);
-  expect(answer).toMatchObject({ status: 200, code: 0, msg: "success" });
-  const stored = (await tables.events(app)).filter((row) => row.event === "held").at(-1)!.properties;
-  return { errors: (answer.extra.errors ?? []) as Row[], stored };
+/** One app and one client for all tests that declare nothing; events are told apart by their times. */
+let shared: App;
+beforeAll(async () => {
+  shared = await server.appWith(["a"]);
+});
+
+let lastMs = 0;
+function nextMs(): number {
+  lastMs = Math.max(lastMs + 1, Date.now());
+  return lastMs;
 }
 
-async function expectLeftOut(app: App, properties: Row): Promise<void> {
-  const { errors, stored } = await send(app, properties);
+const storedAt = async (app: App, time: number) => (await tables.events(app)).find((row) => row.at_ms === time)!;
+
+/** Sends the properties beside a valid one; returns the reported errors and the stored properties. */
+async function send(properties: Row, app = shared) {
+  const time = nextMs();
+  const answer = await server.collect(app, "a", [track("held", { good: 1, ...properties }, time)]);
+  expect(answer).toMatchObject({ status: 200, code: 0, msg: "success" });
+  return { errors: (answer.extra.errors ?? []) as Row[], stored: (await storedAt(app, time)).properties };
+}
+
+async function expectLeftOut(properties: Row): Promise<void> {
+  const { errors, stored } = await send(properties);
   const told = { index: 0, event: "held", reason: "bad_property", message: expect.stringMatching(/left out\.$/) };
   expect(errors).toEqual([told]);
   expect(errors[0]!.message).toContain(JSON.stringify(Object.keys(properties)[0]).slice(0, 50));
@@ -46,7 +60,7 @@ describe("a property is stored as sent if it is", () => {
     ["named with 50 characters", { ["x".repeat(50)]: 1, A_1: 2 }],
     ["a preset", { $os: "iOS", $scene: 1001, $url_query: { a: "b" }, $lib: "python", $is_first_time: true }],
   ])("%s", async (_what, properties) => {
-    const { errors, stored } = await send(await server.appWith(["a"]), properties);
+    const { errors, stored } = await send(properties);
     expect(errors).toEqual([]);
     expect(stored).toEqual({ good: 1, ...properties, ...ADDRESS });
   });
@@ -56,53 +70,53 @@ describe("a property is left out and reported, and the event stored, if", () => 
   test.each(["", " ", "1st", "_a", "a b", "a-b", "属性", "x".repeat(51), "a$b", "$no_preset", "a\u0001"])(
     "its name is %j",
     async (name) => {
-      await expectLeftOut(await server.appWith(["a"]), { [name]: 1 });
+      await expectLeftOut({ [name]: 1 });
     },
   );
 
   test.each([10000000000000, -10000000000000, 1e300])("its number is %d", async (number) => {
-    await expectLeftOut(await server.appWith(["a"]), { amount: number });
+    await expectLeftOut({ amount: number });
   });
 
   test.each([[[1, 2]], [["a", 1]], [[null]], [[["a"]]], [[{}]]])(
     "its list %j holds anything but texts",
     async (list) => {
-      await expectLeftOut(await server.appWith(["a"]), { list });
+      await expectLeftOut({ list });
     },
   );
 
   test("its number is beyond a double", async () => {
-    const app = await server.appWith(["a"]);
-    const body = `{"client_id":"a","event_list":[{"type":"track","event":"held","time":${Date.now()},"properties":{"big":1e999,"long":123456789012345678901234567890,"good":1}}]}`;
-    const answer = await server.post("event/collect/", app, body);
+    const time = nextMs();
+    const body = `{"client_id":"a","event_list":[{"type":"track","event":"held","time":${time},"properties":{"big":1e999,"long":123456789012345678901234567890,"good":1}}]}`;
+    const answer = await server.post("event/collect/", shared, body);
     expect(answer.extra.errors.map(({ reason }: Row) => reason)).toEqual(["bad_property", "bad_property"]);
-    expect((await tables.events(app))[0]!.properties).toEqual({ good: 1, ...ADDRESS });
+    expect((await storedAt(shared, time)).properties).toEqual({ good: 1, ...ADDRESS });
   });
 
   test.each([20, 1_000, 20_000])("its object is nested %i levels deep", async (depth) => {
-    const app = await server.appWith(["a"]);
     const deep = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
-    const time = Date.now();
+    const time = nextMs();
     const event = (name: string, properties: string) =>
       `{"type":"track","event":"${name}","time":${time},"properties":${properties}}`;
     const list = [event("before", "{}"), event("held", `{"good":1,"deep":${deep}}`), event("after", "{}")];
-    const answer = await server.post("event/collect/", app, `{"client_id":"a","event_list":[${list}]}`);
+    const answer = await server.post("event/collect/", shared, `{"client_id":"a","event_list":[${list}]}`);
     expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 1, event: "held", reason: "bad_property" }] } });
-    expect(await tables.eventNames(app)).toEqual(["after", "before", "held"]);
-    expect((await tables.events(app))[2]!.properties).toEqual({ good: 1, ...ADDRESS });
+    const stored = (await tables.events(shared)).filter((row) => row.at_ms === time);
+    expect(stored.map((row) => row.event)).toEqual(["after", "before", "held"]);
+    expect(stored[2]!.properties).toEqual({ good: 1, ...ADDRESS });
   });
 
   test("its list is nested very deeply", async () => {
-    const app = await server.appWith(["a"]);
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-    const event = `{"type":"track","event":"held","time":${Date.now()},"properties":{"good":1,"deep":${deep}}}`;
-    const answer = await server.post("event/collect/", app, `{"client_id":"a","event_list":[${event}]}`);
+    const time = nextMs();
+    const event = `{"type":"track","event":"held","time":${time},"properties":{"good":1,"deep":${deep}}}`;
+    const answer = await server.post("event/collect/", shared, `{"client_id":"a","event_list":[${event}]}`);
     expect(answer).toMatchObject({ code: 0, extra: { errors: [{ reason: "bad_property" }] } });
-    expect((await tables.events(app)).map(({ properties }) => properties)).toEqual([{ good: 1, ...ADDRESS }]);
+    expect((await storedAt(shared, time)).properties).toEqual({ good: 1, ...ADDRESS });
   });
 
   test.each(["$pay_amount", "$ecpm"])("%s, which is money, is not a number", async (name) => {
-    for (const value of ["12", true, ["1"]]) await expectLeftOut(await server.appWith(["a"]), { [name]: value });
+    for (const value of ["12", true, ["1"]]) await expectLeftOut({ [name]: value });
   });
 
   test("it is not declared in a strict app", async () => {
@@ -124,7 +138,7 @@ describe("a property that is only too long is cut and reported", () => {
     ["with the limit inside a character", cut(`xxx${"🎮".repeat(600)}`, `xxx${"🎮".repeat(511)}`)],
     ["with the limit one byte into a character", cut(`${"x".repeat(2047)}é!`, "x".repeat(2047))],
   ])("a text over 2,048 bytes, of characters %s, keeps whole characters", async (_what, { text, kept }) => {
-    const { errors, stored } = await send(await server.appWith(["a"]), { long: text });
+    const { errors, stored } = await send({ long: text });
     expect(errors).toMatchObject([{ reason: "bad_property", message: expect.stringMatching(/"long".* cut/) }]);
     expect(stored).toEqual({ good: 1, long: kept, ...ADDRESS });
     expect(Buffer.byteLength(stored.long)).toBeLessThanOrEqual(2048);
@@ -132,13 +146,13 @@ describe("a property that is only too long is cut and reported", () => {
 
   test("a list over 500 texts keeps the first 500", async () => {
     const list = Array.from({ length: 501 }, (_, index) => `item${index}`);
-    const { errors, stored } = await send(await server.appWith(["a"]), { list });
+    const { errors, stored } = await send({ list });
     expect(errors).toMatchObject([{ reason: "bad_property", message: expect.stringMatching(/"list".* cut/) }]);
     expect(stored.list).toEqual(list.slice(0, 500));
   });
 
   test("a text in a list is cut like any other text", async () => {
-    const { errors, stored } = await send(await server.appWith(["a"]), { list: ["short", "中".repeat(1000)] });
+    const { errors, stored } = await send({ list: ["short", "中".repeat(1000)] });
     expect(errors).toMatchObject([{ reason: "bad_property" }]);
     expect(stored.list).toEqual(["short", "中".repeat(682)]);
   });
@@ -168,7 +182,7 @@ describe("a declared type", () => {
     // A date-time is written as a text, so a text property accepts it too.
     const fits = types.filter((type) => type === declared || (declared === "string" && type === "datetime"));
     for (const type of types) {
-      const { errors, stored } = await send(app, { p: values[type], type });
+      const { errors, stored } = await send({ p: values[type], type }, app);
       expect({ type, told: errors.map(({ reason }) => reason) }).toEqual({
         type,
         told: fits.includes(type) ? [] : ["bad_property"],
@@ -193,13 +207,13 @@ describe("a declared type", () => {
 
 test("one event may have several bad properties, each reported by itself", async () => {
   const properties = { "bad name": 1, huge: 1e15, long: "x".repeat(3000), fine: "yes" };
-  const { errors, stored } = await send(await server.appWith(["a"]), properties);
+  const { errors, stored } = await send(properties);
   expect(errors.map(({ reason }) => reason)).toEqual(["bad_property", "bad_property", "bad_property"]);
   expect(stored).toEqual({ good: 1, long: "x".repeat(2048), fine: "yes", ...ADDRESS });
 });
 
 test("an object within its depth is kept whole", async () => {
-  const { errors, stored } = await send(await server.appWith(["a"]), { deep: nested(10) });
+  const { errors, stored } = await send({ deep: nested(10) });
   expect(errors).toEqual([]);
   expect(stored.deep).toEqual(nested(10));
 });
