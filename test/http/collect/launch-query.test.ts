@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { App } from "../../../src/db/app.ts";
 import { ORGANIC_QUERIES, SCENES } from "../../platform/launch-scenes.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";
@@ -7,12 +8,20 @@ import { BASE, type Row, Tables } from "../fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
+/** An app without clicks, in which each launch query has its own client. */
+let app: App;
+let clients = 0;
+beforeAll(async () => {
+  app = await server.createApp();
+});
+
 /** The user get record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
 async function recordOf(adData: string): Promise<Row> {
-  const app = await server.createApp();
-  const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
+  clients += 1;
+  const client = `client ${clients}`;
+  const body = `{"client_id":"${client}","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
   expect(await server.post("user/register/", app, body)).toMatchObject({ code: 0 });
-  const users = await server.lookUp(app, "a");
+  const users = await server.lookUp(app, client);
   expect(users).toHaveLength(1);
   return users[0];
 }
@@ -165,14 +174,12 @@ describe("ad_data is the launch query", () => {
   });
 
   test("a second registration does not change the platform", async () => {
-    const app = await server.createApp();
-    await server.register(app, "a", { ad_data: { gdt_vid: "g" } });
-    await server.register(app, "a", { ad_data: { ksUnitId: "k" } });
-    expect(await server.lookUp(app, "a")).toMatchObject([{ click_company: "tencent" }]);
+    await server.register(app, "twice", { ad_data: { gdt_vid: "g" } });
+    await server.register(app, "twice", { ad_data: { ksUnitId: "k" } });
+    expect(await server.lookUp(app, "twice")).toMatchObject([{ click_company: "tencent" }]);
   });
 
   test("endless nesting is refused, and no acknowledged registration is lost", async () => {
-    const app = await server.createApp();
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":{"gdt_vid":"g","x":${deep}}}`;
     const answer = await server.post("user/register/", app, body);
@@ -187,20 +194,19 @@ const CAMPAIGN = "autumn2026launch";
 describe("a user brought by an ad", () => {
   test.each(WIRED)("$scene: is known by the click's own key, or else by the launch query alone", async (one) => {
     const { platform, query, ids, link } = one;
-    const app = await server.createApp();
-    const call = { app_id: String(app.appId), company: platform, track_id: CAMPAIGN, ...link };
+    const clicked = await server.createApp();
+    const call = { app_id: String(clicked.appId), company: platform, track_id: CAMPAIGN, ...link };
     await server.get(`${BASE}/event/click/`, call);
-    await server.register(app, "clicked", { ad_data: query });
+    await server.register(clicked, "clicked", { ad_data: query });
+    await server.register(app, `alone ${one.scene}`, { ad_data: query });
     await server.settle();
     const ofQuery = { ad_platform: platform, aid: ids.aid ?? "", gid: ids.gid ?? "", cid: ids.cid ?? "" };
-    expect(await tables.user(app, "clicked")).toMatchObject({
+    expect(await tables.user(clicked, "clicked")).toMatchObject({
       ...ofQuery,
       method: "click_key",
       turbo_promoted_object_id: CAMPAIGN,
     });
-    const alone = await server.createApp();
-    await server.register(alone, "alone", { ad_data: query });
-    const user = await tables.user(alone, "alone");
+    const user = await tables.user(app, `alone ${one.scene}`);
     expect(user).toMatchObject({ ...ofQuery, method: "launch_query", advertiser_id: ids.advertiserId ?? "" });
   });
 
@@ -219,7 +225,6 @@ describe("a user brought by an ad", () => {
 
   test("a registration that names only a campaign belongs to the campaign's platform", async () => {
     const admin = new AdminCaller(server);
-    const app = await server.createApp();
     const campaign = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "bilibili" };
     expect(await admin.post("campaigns/create", campaign)).toMatchObject({ code: 0 });
     await server.register(app, "u", { ad_data: { turbo_promoted_object_id: CAMPAIGN, scene: "1001" } });
