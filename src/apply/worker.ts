@@ -128,7 +128,7 @@ function reasonOf(failure: unknown): string {
   return code === undefined ? messageOf(failure) : `${messageOf(failure)} (${code}).`;
 }
 
-/** A replay of the whole journal that was interrupted goes on with the server's start. */
+/** A server's start continues a replay that was interrupted, and ends it here, once everything is applied. */
 async function endInterruptedReplay(): Promise<void> {
   if (isReplayEnded || term === undefined) return;
   await endReplay(pool, { term, nowMs: systemClock() });

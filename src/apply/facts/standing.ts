@@ -14,8 +14,10 @@ export type Judged = { fields: string; adData: JsonObject };
 
 export function judgedOf(user: UserAccount): Judged {
   const { adPlatform, campaignId, advertiserId, decisionNumber, isHistory, adData } = user;
-  const fields = [adPlatform, campaignId, advertiserId, sourceSinceMs(user), decisionNumber > 1, isHistory];
-  return { fields: fields.join("\u0000"), adData };
+  const { isRegistered, registeredAtMs, registrationReceivedAtMs } = user;
+  const source = [adPlatform, campaignId, advertiserId, sourceSinceMs(user), decisionNumber > 1];
+  const arrival = [isRegistered, registeredAtMs, registrationReceivedAtMs, isHistory];
+  return { fields: [...source, ...arrival].join("\u0000"), adData };
 }
 
 /** Sources are replaced as a whole, so most users still have the same object. */

@@ -207,5 +207,5 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
 /** Requires that nobody is sending postbacks: what becomes of them meanwhile would not be recorded. */
 async function requireNoSender(pool: pg.Pool): Promise<void> {
   if ((await countOtherProcesses(pool, ["postback"])) > 0)
-    throw new UsageError("Stop the processes with the role postback first: they send into this database's outbox.");
+    throw new UsageError("Stop the processes with the role postback first: they send from this database's outbox.");
 }
