@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { App } from "../../src/db/app.ts";
+import { call } from "../support/call.ts";
 import { type Answer, answerOf, type Touchpoint } from "../support/touchpoint.ts";
 
 export const BASE = "/event_center/api/v1";
@@ -29,11 +30,14 @@ export async function ask(
     headers?: Record<string, string>;
   } = {},
 ): Promise<Answer> {
-  const { query, ...rest } = options;
-  return answerOf(await fetch(`${server.url}${path}?${new URLSearchParams(query)}`, { method, ...rest }));
+  const { query, body, ...rest } = options;
+  const url = `${server.url}${path}?${new URLSearchParams(query)}`;
+  // Only fetch writes a form.
+  if (body instanceof FormData) return answerOf(await fetch(url, { method, body, ...rest }));
+  return call(url, { method, ...(body !== undefined && { body }), ...rest });
 }
 
-/** Bytes, because `fetch` adds no Content-Type to them. */
+/** Bytes, because no Content-Type is added to them. */
 export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(typeof value === "string" ? value : JSON.stringify(value)));
 }
@@ -55,6 +59,11 @@ export class Tables {
 
   async user(app: App, clientId: string): Promise<Row | undefined> {
     return (await this.#rows("user_account", app, clientId))[0];
+  }
+
+  /** The users of an app by their client ids. */
+  async users(app: App): Promise<Map<string, Row>> {
+    return new Map((await this.#rows("user_account", app)).map((user) => [user.client_id, user]));
   }
 
   /** Events in the order of their time, then of their name. */

@@ -3,7 +3,8 @@ import { signedRequest } from "../../../src/client/report-client.ts";
 import type { App } from "../../../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../../../src/db/developer-app.ts";
 import { openVault } from "../../../src/vault.ts";
-import { type Answer, answerOf, type Touchpoint } from "../../support/touchpoint.ts";
+import { call } from "../../support/call.ts";
+import type { Answer, Touchpoint } from "../../support/touchpoint.ts";
 import type { Row } from "../fixture.ts";
 
 export const LISTS = ["order", "user"] as const;
@@ -39,7 +40,7 @@ export class ReportLists {
     const request = signedRequest(body, this.#appKey);
     const headers = { "content-type": "application/json", authorization: request.authorization };
     const url = `${this.#server.url}/openapi/api/v1/report/${list}/list/`;
-    return answerOf(await fetch(url, { method: "POST", headers, body: request.body }));
+    return call(url, { method: "POST", headers, body: request.body });
   }
 
   /** Asks with empty filters, unless they are given. */
