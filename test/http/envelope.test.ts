@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";
@@ -13,14 +13,19 @@ const POSTS = ENDPOINTS.filter(({ method }) => method === "POST");
 const named = (endpoints: readonly Endpoint[]) =>
   endpoints.map((endpoint): [string, Endpoint] => [`${endpoint.method} ${endpoint.path}`, endpoint]);
 
+/** One app and one registered client for all tests that change neither; a call that changes a user has its own client. */
+let app: App;
+beforeAll(async () => {
+  app = await server.appWith(["a"]);
+});
+
 /** A valid call; `change` breaks or extends it. */
 async function call(
-  app: Pick<App, "accessToken" | "appKey">,
   endpoint: Endpoint,
   clientId: string,
   change: { slash?: string; body?: (body: Row) => string; query?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const { query, body } = endpoint.call(app as App, clientId);
+  const { query, body } = endpoint.call(app, clientId);
   const sent = body && (change.body ? change.body(body) : JSON.stringify(body));
   return ask(server, endpoint.method, `${BASE}/${endpoint.path}${change.slash ?? "/"}`, {
     query: { access_token: app.accessToken, ...query, ...change.query },
@@ -36,30 +41,27 @@ function expectRefusal(answer: Answer, refusal: { status: number; code: number }
 }
 
 describe("every collection endpoint", () => {
-  test.each(named(ENDPOINTS))("%s answers with and without the trailing slash", async (_name, endpoint) => {
-    const app = await server.createApp();
-    for (const [clientId, slash] of [
-      ["a", ""],
-      ["b", "/"],
-    ] as const) {
+  test.each(named(ENDPOINTS))("%s answers with and without the trailing slash", async (name, endpoint) => {
+    for (const slash of ["", "/"]) {
+      const clientId = `${name}${slash}`;
       await server.register(app, clientId);
-      const { status, code, msg, data, extra } = await call(app, endpoint, clientId, { slash });
+      const { status, code, msg, data, extra } = await call(endpoint, clientId, { slash });
       expect({ status, code, msg, extra }).toEqual({ status: 200, code: 0, msg: "success", extra: {} });
       expect(data).toBeTypeOf("object");
       expect(data).not.toBeInstanceOf(Array);
     }
   });
 
-  test.each(named(ENDPOINTS))("%s ignores unknown keys, at every level", async (_name, endpoint) => {
-    const app = await server.createApp();
-    await server.register(app, "a");
+  test.each(named(ENDPOINTS))("%s ignores unknown keys, at every level", async (name, endpoint) => {
+    const clientId = `${name} with unknown keys`;
+    await server.register(app, clientId);
     const decorate = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(decorate);
       if (typeof value !== "object" || value === null) return value;
       const inner = Object.entries(value).map(([key, item]) => [key, decorate(item)]);
       return { ...Object.fromEntries(inner), unheard_of: { a: [1, null, { b: true }] }, flush_time: 1.5 };
     };
-    const answer = await call(app, endpoint, "a", {
+    const answer = await call(endpoint, clientId, {
       body: (body) => JSON.stringify(decorate(body)),
       query: { unheard_of: "1" },
     });
@@ -67,8 +69,6 @@ describe("every collection endpoint", () => {
   });
 
   test.each(named(ENDPOINTS))("%s refuses a missing, empty or wrong token with 2001", async (_name, endpoint) => {
-    const app = await server.createApp();
-    await server.register(app, "a");
     const { query, body } = endpoint.call(app, "a");
     const wrong = [{}, { access_token: "" }, { access_token: "0".repeat(32) }, { access_token: `${app.accessToken}0` }];
     for (const token of wrong) {
@@ -81,19 +81,15 @@ describe("every collection endpoint", () => {
   });
 
   test.each(named(POSTS))("%s refuses what is not JSON with 1001", async (_name, endpoint) => {
-    const app = await server.createApp();
-    await server.register(app, "a");
     for (const body of ["not json", "{", '{"client_id":"a",}', "[1", '"open']) {
-      expectRefusal(await call(app, endpoint, "a", { body: () => body }), { status: 200, code: 1001 });
+      expectRefusal(await call(endpoint, "a", { body: () => body }), { status: 200, code: 1001 });
     }
   });
 
   const withBody = POSTS.filter(({ path }) => path !== "event/postback_info");
   test.each(named(withBody))("%s refuses JSON that is not an object with 1004", async (_name, endpoint) => {
-    const app = await server.createApp();
-    await server.register(app, "a");
     for (const body of ["[]", "null", "7", '"text"', "true"]) {
-      expectRefusal(await call(app, endpoint, "a", { body: () => body }), { status: 200, code: 1004 });
+      expectRefusal(await call(endpoint, "a", { body: () => body }), { status: 200, code: 1004 });
     }
   });
 
@@ -101,10 +97,13 @@ describe("every collection endpoint", () => {
     ({ path }) => !REGISTRATION_ENDPOINTS.includes(path) && !/user\/get|refresh|postback_info/.test(path),
   );
   test.each(named(ofKnownClients))("%s answers 2000 for an unregistered client", async (_name, endpoint) => {
-    const app = await server.createApp();
-    expectRefusal(await call(app, endpoint, "stranger"), { status: 200, code: 2000 });
-    expect(await tables.user(app, "stranger")).toBeUndefined();
-    expect(await tables.events(app)).toEqual([]);
+    expectRefusal(await call(endpoint, "stranger"), { status: 200, code: 2000 });
+  });
+
+  test("none of them stores anything of an unregistered client", async () => {
+    for (const endpoint of ofKnownClients) await call(endpoint, "unheard of");
+    expect(await tables.user(app, "unheard of")).toBeUndefined();
+    expect(await tables.events(app, "unheard of")).toEqual([]);
   });
 });
 
@@ -114,22 +113,20 @@ test("a bad token is reported first, whatever the body is", async () => {
 });
 
 test("a disabled app is refused with 2001 until it is enabled again", async () => {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  const code = async () => (await server.collect(app, "a", [track("e")])).code;
-  await tables.changeSettings("update app set enabled = false where app_id = $1", [app.appId]);
+  const own = await server.appWith(["a"]);
+  const code = async () => (await server.collect(own, "a", [track("e")])).code;
+  await tables.changeSettings("update app set enabled = false where app_id = $1", [own.appId]);
   await expect.poll(code).toBe(2001);
-  expectRefusal(await server.register(app, "b"), { status: 200, code: 2001 });
-  await tables.changeSettings("update app set enabled = true where app_id = $1", [app.appId]);
+  expectRefusal(await server.register(own, "b"), { status: 200, code: 2001 });
+  await tables.changeSettings("update app set enabled = true where app_id = $1", [own.appId]);
   await expect.poll(code).toBe(0);
 });
 
 test("a token gives access only to its own app", async () => {
-  const [one, other] = [await server.createApp(), await server.createApp()];
-  await server.register(one, "a");
+  const other = await server.createApp();
   expectRefusal(await server.collect(other, "a", [track("e")]), { status: 200, code: 2000 });
   expect((await server.post("user/get/", other, { user_list: ["a"] })).data).toEqual({ user_list: [] });
-  expectRefusal(await server.post("base/wx/access_token/refresh/", other, refresh(one, "t")), {
+  expectRefusal(await server.post("base/wx/access_token/refresh/", other, refresh(app, "t")), {
     status: 200,
     code: 2002,
   });
@@ -138,42 +135,35 @@ test("a token gives access only to its own app", async () => {
 test("a new app is served at once, even while unknown tokens are being tried", async () => {
   for (let round = 0; round < 5; round += 1) {
     await ask(server, "GET", `${BASE}/user/get/`, { query: { access_token: `wrong-${round}`, client_id: "a" } });
-    const app = await server.createApp();
-    expect(await server.register(app, "a")).toMatchObject({ code: 0 });
+    const fresh = await server.createApp();
+    expect(await server.register(fresh, "a")).toMatchObject({ code: 0 });
   }
 });
 
 describe("the closed list of codes", () => {
-  type Case = [code: number, status: number, situation: string, send: (app: App) => Promise<Answer>];
-  const collect = (app: App, body: unknown) => server.post("event/collect/", app, body);
+  type Case = [code: number, status: number, situation: string, send: () => Promise<Answer>];
+  const collect = (body: unknown) => server.post("event/collect/", app, body);
   const cases: Case[] = [
-    [0, 200, "an accepted call", (app) => server.register(app, "b")],
-    [1001, 200, "a body that is not JSON", (app) => collect(app, "{")],
-    [1004, 200, "a missing parameter", (app) => collect(app, { client_id: "a" })],
-    [1404, 404, "an unknown path", (app) => server.post("event/unknown/", app, {})],
+    [0, 200, "an accepted call", () => server.register(app, "b")],
+    [1001, 200, "a body that is not JSON", () => collect("{")],
+    [1004, 200, "a missing parameter", () => collect({ client_id: "a" })],
+    [1404, 404, "an unknown path", () => server.post("event/unknown/", app, {})],
     [1405, 405, "a wrong method", () => server.get(`${BASE}/event/collect/`)],
-    [1413, 413, "a body that is too large", (app) => collect(app, " ".repeat(3 * 1024 * 1024))],
-    [2000, 200, "an unregistered client", (app) => server.collect(app, "x", [track("e")])],
-    [2001, 200, "an unknown token", (app) => collect({ ...app, accessToken: "x" }, {})],
-    [
-      2002,
-      200,
-      "a wrong sign",
-      (app) => server.post("base/wx/access_token/refresh/", app, refresh({ appKey: "" }, "t")),
-    ],
-    [2005, 200, "a wrong clock", (app) => server.post("base/wx/access_token/refresh/", app, refresh(app, "t", 1))],
+    [1413, 413, "a body that is too large", () => collect(" ".repeat(3 * 1024 * 1024))],
+    [2000, 200, "an unregistered client", () => server.collect(app, "x", [track("e")])],
+    [2001, 200, "an unknown token", () => server.post("event/collect/", { accessToken: "x" }, {})],
+    [2002, 200, "a wrong sign", () => server.post("base/wx/access_token/refresh/", app, refresh({ appKey: "" }, "t"))],
+    [2005, 200, "a wrong clock", () => server.post("base/wx/access_token/refresh/", app, refresh(app, "t", 1))],
     [
       2007,
       200,
       "device data that does not decrypt",
-      (app) => server.post("user/device_info/", app, { data: "AAAA" }, { query: { client_id: "a" } }),
+      () => server.post("user/device_info/", app, { data: "AAAA" }, { query: { client_id: "a" } }),
     ],
   ];
 
   test.each(cases)("%i comes with HTTP %i: %s", async (code, status, _situation, send) => {
-    const app = await server.createApp();
-    await server.register(app, "a");
-    const answer = await send(app);
+    const answer = await send();
     if (code !== 0) return expectRefusal(answer, { status, code });
     expect(answer).toMatchObject({ status, code, msg: "success", extra: {} });
   });
@@ -221,7 +211,6 @@ test("a request that is not HTTP is answered with the envelope too", async () =>
 });
 
 test("an empty body is not JSON, with or without a Content-Type", async () => {
-  const app = await server.createApp();
   const query = { access_token: app.accessToken };
   for (const headers of [{}, { "content-type": "application/json" }] as Record<string, string>[]) {
     const answer = await ask(server, "POST", `${BASE}/user/register/`, { query, body: bytesOf(""), headers });
@@ -230,7 +219,6 @@ test("an empty body is not JSON, with or without a Content-Type", async () => {
 });
 
 test("a refusal of a parameter names it", async () => {
-  const app = await server.createApp();
   for (const field of ["client_id", "name", "channel", "version"]) {
     const { [field]: _, ...rest } = registration("a");
     expect((await server.post("user/register/", app, rest)).msg).toContain(field);
