@@ -14,6 +14,7 @@ const ZONES = [
   ...["Asia/Kolkata", "Asia/Kathmandu", "Australia/Adelaide", "Australia/Lord_Howe", "Pacific/Chatham"],
   ...["Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/St_Johns", "America/Havana"],
   ...["Africa/Casablanca", "Asia/Tehran", "Asia/Pyongyang", "America/Caracas", "Pacific/Tongatapu", "Africa/Cairo"],
+  ...["Pacific/Auckland"],
 ];
 
 test.each<[string, string, string]>([
