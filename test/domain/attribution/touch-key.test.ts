@@ -58,6 +58,7 @@ test.each<[string, string, JsonObject, Link]>([
   ["imei", "hashed as it is read", { imei: MEID }, { imei_md5: md5(MEID) }],
   ["idfa", "raw", { idfa: IDFA }, { idfa: IDFA }],
   ["idfa", "raw, in another case", { idfa: IDFA.toLowerCase() }, { idfa: IDFA }],
+  ["idfa", "raw, in lower case", { idfa: IDFA }, { idfa: IDFA.toLowerCase() }],
   ["idfa", "hashed in upper case", { idfa: IDFA.toLowerCase() }, { idfa_md5: md5(IDFA) }],
   ["idfv", "raw, in another case", { idfv: IDFV }, { idfv: IDFV.toLowerCase() }],
   ["idfv", "hashed in upper case", { idfv: IDFV.toLowerCase() }, { idfv_md5: md5(IDFV) }],
@@ -78,6 +79,8 @@ test.each<[string, JsonObject, Link]>([
   ["an idfa hashed without hyphens", { idfa: IDFA }, { idfa_md5: md5(IDFA.replaceAll("-", "")) }],
   ["an android id hashed in upper case", { android_id: ANDROID_ID }, { android_id_md5: md5(ANDROID_ID.toUpperCase()) }],
   ["an oaid in another case", { oaid: OAID }, { oaid: OAID.toUpperCase() }],
+  ["the md5 of its oaid under the name of a raw one", { oaid: OAID }, { oaid: md5(OAID) }],
+  ["its oaid under the name of a hash", { oaid: OAID }, { oaid_md5: OAID }],
   ["another oaid", { oaid: OAID }, { oaid: `${OAID}0` }],
   ["the same text as another kind of id", { oaid: OAID }, { android_id: OAID }],
 ])("a device does not find a touch with %s", (_, device, link) => {
