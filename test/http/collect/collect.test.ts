@@ -1,19 +1,23 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
 import { sharedServer } from "../../support/shared-server.ts";
-import { Tables, track } from "../fixture.ts";
+import { type Row, Tables, track } from "../fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 
+/** One app for all tests that neither count its events nor change its settings; each has its own client. */
+let app: App;
+beforeAll(async () => {
+  app = await server.appWith(["u1", "refused"]);
+});
+
 test("an event of a registered client is stored as it was sent", async () => {
-  const app = await server.appWith(["u1"]);
   const time = Date.now() - 5_000;
   const answer = await server.collect(app, "u1", [track("level_up", { level: 3, boss: "dragon" }, time)]);
   expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", data: {}, extra: {} });
-  expect(await tables.events(app)).toMatchObject([
+  expect(await tables.events(app, "u1")).toMatchObject([
     {
-      client_id: "u1",
       type: "track",
       event: "level_up",
       at_ms: time,
@@ -26,8 +30,10 @@ describe("client_id", () => {
   const list = JSON.stringify([track("e")]);
   const raw = (clientId: string) => `{"client_id":${clientId},"event_list":${list}}`;
 
-  test.each([
-    ["a text", '"u1"', "u1"],
+  const registration = (clientId: string) => `{"client_id":${clientId},"name":"n","channel":"c","version":1}`;
+
+  const GOOD: readonly [what: string, sent: string, clientId: string][] = [
+    ["a text", '"u2"', "u2"],
     ["a text of one character", '"x"', "x"],
     ["a text of 128 characters", JSON.stringify("x".repeat(128)), "x".repeat(128)],
     ["a text of 128 characters beyond the basic plane", JSON.stringify("🎮".repeat(128)), "🎮".repeat(128)],
@@ -38,20 +44,28 @@ describe("client_id", () => {
     ["a number longer than a double keeps", "12345678901234567890", "12345678901234567890"],
     ["a number of 128 digits", "9".repeat(128), "9".repeat(128)],
     ["a text that looks like a number", '"00123"', "00123"],
-  ])("may be %s", async (_what, sent, clientId) => {
-    const app = await server.createApp();
-    const registration = `{"client_id":${sent},"name":"n","channel":"c","version":1}`;
-    expect(await server.post("user/register/", app, registration)).toMatchObject({ code: 0 });
-    expect(await server.post("event/collect/", app, raw(sent))).toMatchObject({ code: 0 });
-    expect(await tables.events(app)).toMatchObject([{ client_id: clientId }]);
-    expect(await tables.user(app, clientId)).toMatchObject({ client_id: clientId, is_registered: true });
+  ];
+  let events: Row[];
+  let users: Map<string, Row>;
+  beforeAll(async () => {
+    const send = async ([, sent]: (typeof GOOD)[number]) => {
+      expect(await server.post("user/register/", app, registration(sent))).toMatchObject({ code: 0 });
+      expect(await server.post("event/collect/", app, raw(sent))).toMatchObject({ code: 0 });
+    };
+    await Promise.all(GOOD.map(send));
+    [events, users] = [await tables.events(app), await tables.users(app)];
+  });
+
+  test.each(GOOD)("may be %s", (_what, _sent, clientId) => {
+    expect(events.filter((row) => row.client_id === clientId)).toMatchObject([{ event: "e" }]);
+    expect(users.get(clientId)).toMatchObject({ is_registered: true });
   });
 
   test("a number and the text of its digits are the same client", async () => {
-    const app = await server.appWith(["42"]);
-    expect(await server.post("event/collect/", app, raw("42"))).toMatchObject({ code: 0 });
-    expect(await server.post("event/collect/", app, raw('"42"'))).toMatchObject({ code: 0 });
-    expect(await tables.ledger(app)).toEqual({ received: 2, stored: 1, duplicate: 1 });
+    const own = await server.appWith(["42"]);
+    expect(await server.post("event/collect/", own, raw("42"))).toMatchObject({ code: 0 });
+    expect(await server.post("event/collect/", own, raw('"42"'))).toMatchObject({ code: 0 });
+    expect(await tables.ledger(own)).toEqual({ received: 2, stored: 1, duplicate: 1 });
   });
 
   test.each([
@@ -65,15 +79,12 @@ describe("client_id", () => {
     ["text with a NUL", '"a\\u0000b"'],
     ["text with half a character", '"a\\ud83d"'],
   ])("is refused with 1004 when it is %s", async (_what, sent) => {
-    const app = await server.createApp();
     const answer = await server.post("event/collect/", app, raw(sent));
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("client_id") });
-    const registration = `{"client_id":${sent},"name":"n","channel":"c","version":1}`;
-    expect(await server.post("user/register/", app, registration)).toMatchObject({ status: 200, code: 1004 });
+    expect(await server.post("user/register/", app, registration(sent))).toMatchObject({ status: 200, code: 1004 });
   });
 
   test("is refused with 1004 when it is missing", async () => {
-    const app = await server.createApp();
     const answer = await server.post("event/collect/", app, { event_list: [track("e")] });
     expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining("client_id") });
   });
@@ -81,11 +92,11 @@ describe("client_id", () => {
 
 describe("event_list", () => {
   test.each([1, 2, 1000])("may hold %i events", async (count) => {
-    const app = await server.appWith(["a"]);
+    const own = await server.appWith(["a"]);
     const time = Date.now();
     const events = Array.from({ length: count }, (_, index) => track("e", { index }, time - index));
-    expect(await server.collect(app, "a", events)).toMatchObject({ code: 0, extra: {} });
-    expect(await tables.ledger(app)).toEqual({ received: count, stored: count });
+    expect(await server.collect(own, "a", events)).toMatchObject({ code: 0, extra: {} });
+    expect(await tables.ledger(own)).toEqual({ received: count, stored: count });
   });
 
   test.each([
@@ -96,19 +107,19 @@ describe("event_list", () => {
     ["empty", []],
     ["longer than 1,000", Array.from({ length: 1001 }, () => track("e"))],
   ])("is refused with 1004 when it is %s", async (_what, events) => {
-    const app = await server.appWith(["a"]);
-    const answer = await server.post("event/collect/", app, { client_id: "a", event_list: events });
+    const answer = await server.post("event/collect/", app, { client_id: "refused", event_list: events });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("event_list") });
-    expect(await tables.events(app)).toEqual([]);
+    expect(await tables.events(app, "refused")).toEqual([]);
   });
 });
 
 describe("$ip and $ua", () => {
-  const userAgent = { headers: { "user-agent": "Game/1.0" } };
-  const collect = (app: App, more: object, properties: object = {}) =>
-    server.post("event/collect/", app, { client_id: "a", event_list: [track("e", properties)], ...more }, userAgent);
+  const collect = (clientId: string, more: object, properties: object = {}, headers: Record<string, string> = {}) => {
+    const body = { client_id: clientId, event_list: [track("e", properties)], ...more };
+    return server.post("event/collect/", app, body, { headers: { "user-agent": "Game/1.0", ...headers } });
+  };
 
-  test.each([
+  const RULES: readonly [rule: string, more: object, expected: Row][] = [
     ["are the caller's own by default", {}, { $ip: "127.0.0.1", $ua: "Game/1.0" }],
     [
       "are replaced by client_ip and client_ua",
@@ -126,68 +137,76 @@ describe("$ip and $ua", () => {
       { client_ip: null, client_ua: null },
       { $ip: "127.0.0.1", $ua: "Game/1.0" },
     ],
-  ])("%s", async (_rule, more, expected) => {
-    const app = await server.appWith(["a"]);
-    expect(await collect(app, more)).toMatchObject({ code: 0, extra: {} });
-    expect((await tables.events(app))[0]!.properties).toEqual(expected);
+  ];
+  const FORWARDED = { "x-forwarded-for": "6.6.6.6", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
+  let events: Row[];
+  beforeAll(async () => {
+    const clients = [...RULES.map(([rule]) => rule), "with its own", "forwarded"];
+    await Promise.all(clients.map((client) => server.register(app, client)));
+    const real = { client_ip: "8.8.8.8", client_ua: "Real" };
+    const answers = await Promise.all([
+      ...RULES.map(([rule, more]) => collect(rule, more)),
+      collect("with its own", real, { $ip: "1.1.1.1", $ua: "Fake", score: 1 }),
+      collect("forwarded", {}, {}, FORWARDED),
+    ]);
+    for (const answer of answers) expect(answer).toMatchObject({ code: 0, extra: {} });
+    events = await tables.events(app);
+  });
+  const propertiesOf = (clientId: string) => events.find((row) => row.client_id === clientId)!.properties;
+
+  test.each(RULES)("%s", (rule, _more, expected) => {
+    expect(propertiesOf(rule)).toEqual(expected);
   });
 
-  test("of an event are replaced by client_ip and client_ua", async () => {
-    const app = await server.appWith(["a"]);
-    await collect(app, { client_ip: "8.8.8.8", client_ua: "Real" }, { $ip: "1.1.1.1", $ua: "Fake", score: 1 });
-    expect((await tables.events(app))[0]!.properties).toEqual({ $ip: "8.8.8.8", $ua: "Real", score: 1 });
+  test("of an event are replaced by client_ip and client_ua", () => {
+    expect(propertiesOf("with its own")).toEqual({ $ip: "8.8.8.8", $ua: "Real", score: 1 });
   });
 
   test.each(["client_ip", "client_ua"])("%s of a wrong type is refused with 1004", async (field) => {
-    const app = await server.appWith(["a"]);
     for (const value of [{}, [], true]) {
-      const answer = await collect(app, { [field]: value });
+      const answer = await collect("refused", { [field]: value });
       expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining(field) });
     }
   });
 
-  test("X-Forwarded-For and similar headers are not trusted by default", async () => {
-    const app = await server.appWith(["a"]);
-    const headers = { "x-forwarded-for": "6.6.6.6", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
-    const body = { client_id: "a", event_list: [track("e")] };
-    expect(await server.post("event/collect/", app, body, { headers })).toMatchObject({ code: 0 });
-    expect((await tables.events(app))[0]!.properties.$ip).toBe("127.0.0.1");
+  test("X-Forwarded-For and similar headers are not trusted by default", () => {
+    expect(propertiesOf("forwarded").$ip).toBe("127.0.0.1");
   });
 });
 
 describe("registration", () => {
   test("events of an unregistered client are answered with 2000 and not stored, until it registers", async () => {
-    const app = await server.createApp();
+    const own = await server.createApp();
     const events = [track("$MPLaunch"), track("$MPShow")];
-    expect(await server.collect(app, "new", events)).toMatchObject({ status: 200, code: 2000, data: {} });
-    expect(await tables.events(app)).toEqual([]);
-    expect(await tables.ledger(app)).toEqual({});
-    expect(await server.register(app, "new")).toMatchObject({ code: 0 });
-    expect(await server.collect(app, "new", events)).toMatchObject({ code: 0, extra: {} });
-    expect(await tables.eventNames(app)).toEqual(["$MPLaunch", "$MPShow"]);
+    expect(await server.collect(own, "new", events)).toMatchObject({ status: 200, code: 2000, data: {} });
+    expect(await tables.events(own)).toEqual([]);
+    expect(await tables.ledger(own)).toEqual({});
+    expect(await server.register(own, "new")).toMatchObject({ code: 0 });
+    expect(await server.collect(own, "new", events)).toMatchObject({ code: 0, extra: {} });
+    expect(await tables.eventNames(own)).toEqual(["$MPLaunch", "$MPShow"]);
   });
 
   test("no collect after an acknowledged registration is answered with 2000", async () => {
-    const app = await server.createApp();
+    const own = await server.createApp();
     const codes = await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
-        await server.register(app, `c${index}`);
-        return (await server.collect(app, `c${index}`, [track("e")])).code;
+        await server.register(own, `c${index}`);
+        return (await server.collect(own, `c${index}`, [track("e")])).code;
       }),
     );
     expect(codes).toEqual(Array(30).fill(0));
-    expect(await tables.ledger(app)).toEqual({ received: 30, stored: 30 });
+    expect(await tables.ledger(own)).toEqual({ received: 30, stored: 30 });
   });
 
   test("an app without required registration accepts events from any client", async () => {
-    const app = await server.createApp();
-    await tables.changeSettings("update app set require_registration = false where app_id = $1", [app.appId]);
-    const probe = async () => (await server.collect(app, "probe", [track("probe")])).code;
+    const own = await server.createApp();
+    await tables.changeSettings("update app set require_registration = false where app_id = $1", [own.appId]);
+    const probe = async () => (await server.collect(own, "probe", [track("probe")])).code;
     await expect.poll(probe).toBe(0);
-    expect(await server.collect(app, "anybody", [track("free", { a: 1 })])).toMatchObject({ code: 0, extra: {} });
-    expect(await tables.eventNames(app, "anybody")).toEqual(["free"]);
-    expect(await tables.user(app, "anybody")).toMatchObject({ is_registered: false });
-    await server.register(app, "anybody", { name: "Later" });
-    expect(await tables.user(app, "anybody")).toMatchObject({ is_registered: true, name: "Later" });
+    expect(await server.collect(own, "anybody", [track("free", { a: 1 })])).toMatchObject({ code: 0, extra: {} });
+    expect(await tables.eventNames(own, "anybody")).toEqual(["free"]);
+    expect(await tables.user(own, "anybody")).toMatchObject({ is_registered: false });
+    await server.register(own, "anybody", { name: "Later" });
+    expect(await tables.user(own, "anybody")).toMatchObject({ is_registered: true, name: "Later" });
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { sharedServer } from "../../support/shared-server.ts";
 import { profile, type Row, Tables, track } from "../fixture.ts";
 
@@ -42,21 +42,37 @@ test("the order of keys makes no difference, at any depth", async () => {
   expect(await tables.ledger(app)).toEqual({ received: 2, stored: 1, duplicate: 1 });
 });
 
-const base = { type: "track", event: "e", properties: { a: 1, list: ["x", "y"] } };
-test.each<[string, Row]>([
-  ["another time", { time: -1 }],
-  ["another name", { event: "f" }],
-  ["another value", { properties: { a: 2, list: ["x", "y"] } }],
-  ["a value of another type", { properties: { a: "1", list: ["x", "y"] } }],
-  ["one property more", { properties: { a: 1, list: ["x", "y"], b: null } }],
-  ["a list in another order", { properties: { a: 1, list: ["y", "x"] } }],
-])("an event with %s is a different event", async (_difference, change) => {
-  const app = await server.appWith(["a"]);
+describe("an event is a different event with", () => {
+  const base = { type: "track", event: "e", properties: { a: 1, list: ["x", "y"] } };
   const time = Date.now();
-  const other = { ...base, ...change, time: time + (change.time ?? 0) };
-  await server.collect(app, "a", [{ ...base, time }]);
-  await server.collect(app, "a", [other]);
-  expect(await tables.ledger(app)).toEqual({ received: 2, stored: 2 });
+  const CHANGES: [string, Row][] = [
+    ["another time", { time: time - 1 }],
+    ["another name", { event: "f" }],
+    ["another value", { properties: { a: 2, list: ["x", "y"] } }],
+    ["a value of another type", { properties: { a: "1", list: ["x", "y"] } }],
+    ["one property more", { properties: { a: 1, list: ["x", "y"], b: null } }],
+    ["a list in another order", { properties: { a: 1, list: ["y", "x"] } }],
+  ];
+  /** The client of each change is named after it. */
+  let stored: Row[];
+  beforeAll(async () => {
+    const app = await server.createApp();
+    const send = async ([client, change]: [string, Row]) => {
+      await server.register(app, client);
+      for (const event of [
+        { ...base, time },
+        { ...base, time, ...change },
+      ])
+        await server.collect(app, client, [event]);
+    };
+    await Promise.all(CHANGES.map(send));
+    stored = await tables.events(app);
+    expect(await tables.ledger(app)).toEqual({ received: 2 * CHANGES.length, stored: 2 * CHANGES.length });
+  });
+
+  test.each(CHANGES)("%s", (client) => {
+    expect(stored.filter((row) => row.client_id === client)).toHaveLength(2);
+  });
 });
 
 test("the same event of another client or app is a different event", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { DAY_MS, profile, type Row, Tables, track } from "../fixture.ts";
@@ -6,245 +6,212 @@ import { DAY_MS, profile, type Row, Tables, track } from "../fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function profileOf(app: App): Promise<Row> {
-  return (await tables.user(app, "a"))!.properties;
-}
+/** One app for all tests, and a client for each. */
+let app: App;
+beforeAll(async () => {
+  app = await server.createApp();
+});
+
+const NOW_MS = Date.now();
+
+type Operation = [operation: string, properties: unknown];
 
 /** Operations in the order of the list, at different times, so that none is a repeat. */
-function operations(list: readonly [operation: string, properties: unknown][]): Row[] {
-  const time = Date.now() - list.length;
-  return list.map(([operation, properties], index) => profile(operation, properties, time + index));
+function operations(...list: readonly Operation[]): Row[] {
+  return list.map(([operation, properties], index) => profile(operation, properties, NOW_MS - list.length + index));
 }
 
-test("the nine operations take effect in the order sent, in one list", async () => {
-  const app = await server.appWith(["a"]);
-  const answer = await server.collect(
-    app,
-    "a",
-    operations([
-      ["profile_set", { level: 1, city: "Nanjing", gone: "x" }],
-      ["profile_set_once", { level: 99, first_scene: "1001" }],
-      ["profile_increment", { level: 2, coins: 10 }],
-      ["profile_increment", { coins: -3.5 }],
-      ["profile_number_max", { best: 70 }],
-      ["profile_number_max", { best: 60 }],
-      ["profile_number_min", { fastest: 30 }],
-      ["profile_number_min", { fastest: 20 }],
-      ["profile_append", { tags: ["a", "b"] }],
-      ["profile_append", { tags: ["b"] }],
-      ["profile_uniq_append", { badges: ["x", "y"] }],
-      ["profile_uniq_append", { badges: ["y", "z"] }],
-      ["profile_unset", { gone: "" }],
-    ]),
-  );
-  expect(answer).toMatchObject({ code: 0, extra: {} });
-  expect(await profileOf(app)).toEqual({
-    level: 3,
-    city: "Nanjing",
-    first_scene: "1001",
-    coins: 6.5,
-    best: 70,
-    fastest: 20,
-    tags: ["a", "b", "b"],
-    badges: ["x", "y", "z"],
+async function profileOf(clientId: string): Promise<Row> {
+  return (await tables.user(app, clientId))!.properties;
+}
+
+/** What a client sends, one list of events per request, and its profile after that. Every request is accepted whole. */
+type Case = [title: string, requests: readonly Row[][], profile: Row];
+
+const LIB = { $lib: "php", $lib_version: "1.0.0" };
+const texts = (from: number, count: number) => Array.from({ length: count }, (_, index) => `t${from + index}`);
+
+const CASES: readonly Case[] = [
+  [
+    "the nine operations take effect in the order sent, in one list",
+    [
+      operations(
+        ["profile_set", { level: 1, city: "Nanjing", gone: "x" }],
+        ["profile_set_once", { level: 99, first_scene: "1001" }],
+        ["profile_increment", { level: 2, coins: 10 }],
+        ["profile_increment", { coins: -3.5 }],
+        ["profile_number_max", { best: 70 }],
+        ["profile_number_max", { best: 60 }],
+        ["profile_number_min", { fastest: 30 }],
+        ["profile_number_min", { fastest: 20 }],
+        ["profile_append", { tags: ["a", "b"] }],
+        ["profile_append", { tags: ["b"] }],
+        ["profile_uniq_append", { badges: ["x", "y"] }],
+        ["profile_uniq_append", { badges: ["y", "z"] }],
+        ["profile_unset", { gone: "" }],
+      ),
+    ],
+    {
+      level: 3,
+      city: "Nanjing",
+      first_scene: "1001",
+      coins: 6.5,
+      best: 70,
+      fastest: 20,
+      tags: ["a", "b", "b"],
+      badges: ["x", "y", "z"],
+    },
+  ],
+  [
+    "the order of receipt decides, not the time of the events",
+    [
+      [profile("profile_set", { level: "later" }, NOW_MS)],
+      [profile("profile_set", { level: "earlier" }, NOW_MS - DAY_MS)],
+    ],
+    { level: "earlier" },
+  ],
+  [
+    "sums of fractions show no binary rounding errors",
+    [operations(...[1, 2, 3].map((): Operation => ["profile_increment", { spent: 0.1 }]))],
+    { spent: 0.3 },
+  ],
+  [
+    "a list keeps its first 500 elements, no matter how often it is appended to",
+    [operations(["profile_append", { tags: texts(0, 300) }], ["profile_append", { tags: texts(300, 300) }])],
+    { tags: texts(0, 500) },
+  ],
+  ...["constructor", "toString", "valueOf", "hasOwnProperty"].flatMap((name): Case[] => [
+    [
+      `a property called ${name} can be set once`,
+      [operations(["profile_set_once", { [name]: "first" }], ["profile_set_once", { [name]: "x" }])],
+      { [name]: "first" },
+    ],
+    [
+      `a property called ${name} can be deleted, and appended to`,
+      [operations(["profile_set", { [name]: "first" }], ["profile_delete", {}], ["profile_append", { [name]: ["a"] }])],
+      { [name]: ["a"] },
+    ],
+  ]),
+];
+
+/** Odd values that SDKs send. */
+const ODD: readonly Case[] = [
+  ...["profile_increment", "profile_number_max", "profile_number_min"].map((operation): Case => {
+    const request = [profile(operation, { ...LIB, coins: 4, text: "5" })];
+    return [`${operation} ignores texts, even beside a number`, [request], { coins: 4 }];
+  }),
+  [
+    "an increment by a text leaves a text of the same name as it is",
+    [operations(["profile_set", LIB], ["profile_increment", LIB])],
+    LIB,
+  ],
+  ...[0, "", null, true, "text", 17, [], {}].map((value): Case => {
+    const requests = [[profile("profile_set", { gone: 1, stays: 2 })], [profile("profile_unset", { gone: value })]];
+    return [`unset removes a property whatever its value: ${JSON.stringify(value)}`, requests, { stays: 2 }];
+  }),
+  ...[{}, { "": "" }, LIB, [], null].map((properties): Case => {
+    const requests = [[profile("profile_set", { gone: 1 })], [profile("profile_delete", properties)]];
+    return [`delete ignores its properties: ${JSON.stringify(properties)}`, requests, {}];
+  }),
+  ...["profile_unset", "profile_delete"].map((operation): Case => {
+    const bare = { type: "profile", event: operation, time: NOW_MS };
+    const requests = [[profile(operation, null)], [bare], [profile(operation, [])]];
+    return [`${operation} may come without properties`, requests, {}];
+  }),
+  [
+    "set may come with [], which is how PHP writes an empty object",
+    [[profile("profile_set", { kept: 1 })], [profile("profile_set", [])]],
+    { kept: 1 },
+  ],
+  [
+    "append takes a single text as a list of one",
+    [operations(["profile_append", { tags: "a" }], ["profile_uniq_append", { tags: "a" }])],
+    { tags: ["a"] },
+  ],
+  [
+    "a number operation on a text property starts from the number",
+    [operations(["profile_set", { n: "x" }], ["profile_increment", { n: 2 }])],
+    { n: 2 },
+  ],
+];
+
+describe("a profile after requests of its client", () => {
+  let users: Map<string, Row>;
+  beforeAll(async () => {
+    const send = async ([client, requests]: Case) => {
+      await server.register(app, client);
+      for (const events of requests)
+        expect([client, await server.collect(app, client, events)]).toMatchObject([client, { code: 0, extra: {} }]);
+    };
+    await Promise.all([...CASES, ...ODD].map(send));
+    users = await tables.users(app);
+  });
+
+  test.each(CASES)("%s", (client, _requests, expected) => {
+    expect(users.get(client)!.properties).toEqual(expected);
+  });
+
+  test.each(ODD)("odd values that SDKs send: %s", (client, _requests, expected) => {
+    expect(users.get(client)!.properties).toEqual(expected);
   });
 });
 
 test("the nine operations take effect in the order received, request by request", async () => {
-  const app = await server.appWith(["a"]);
-  const steps: [operation: string, properties: Row, after: Row][] = [
-    ["profile_set", { a: 1, b: "x" }, { a: 1, b: "x" }],
-    ["profile_set_once", { b: "y", c: true }, { a: 1, b: "x", c: true }],
-    ["profile_increment", { a: 0.1, n: 0.2 }, { a: 1.1, b: "x", c: true, n: 0.2 }],
-    ["profile_number_max", { a: 1, n: 5 }, { a: 1.1, b: "x", c: true, n: 5 }],
-    ["profile_number_min", { a: 1, n: 9 }, { a: 1, b: "x", c: true, n: 5 }],
-    ["profile_append", { l: ["p"] }, { a: 1, b: "x", c: true, n: 5, l: ["p"] }],
-    ["profile_uniq_append", { l: ["p", "q"] }, { a: 1, b: "x", c: true, n: 5, l: ["p", "q"] }],
-    ["profile_unset", { b: null, never_there: 0 }, { a: 1, c: true, n: 5, l: ["p", "q"] }],
-    ["profile_delete", {}, {}],
-  ];
-  for (const [operation, properties, after] of steps) {
-    expect(await server.collect(app, "a", [profile(operation, properties)])).toMatchObject({ code: 0, extra: {} });
-    expect({ operation, profile: await profileOf(app) }).toEqual({ operation, profile: after });
-  }
-});
-
-test("the order of receipt decides, not the time of the events", async () => {
-  const app = await server.appWith(["a"]);
-  const now = Date.now();
-  await server.collect(app, "a", [profile("profile_set", { level: "later" }, now)]);
-  await server.collect(app, "a", [profile("profile_set", { level: "earlier" }, now - DAY_MS)]);
-  expect(await profileOf(app)).toEqual({ level: "earlier" });
-});
-
-test("sums of fractions show no binary rounding errors", async () => {
-  const app = await server.appWith(["a"]);
-  await server.collect(app, "a", operations([1, 2, 3].map((): [string, Row] => ["profile_increment", { spent: 0.1 }])));
-  expect(await profileOf(app)).toEqual({ spent: 0.3 });
+  const client = "request by request";
+  await server.register(app, client);
+  const send = async (...[operation, properties]: Operation) =>
+    expect(await server.collect(app, client, [profile(operation, properties)])).toMatchObject({ code: 0, extra: {} });
+  await send("profile_set", { a: 1, b: "x" });
+  await send("profile_set_once", { b: "y", c: true });
+  await send("profile_increment", { a: 0.1, n: 0.2 });
+  await send("profile_number_max", { a: 1, n: 5 });
+  expect(await profileOf(client)).toEqual({ a: 1.1, b: "x", c: true, n: 5 });
+  await send("profile_number_min", { a: 1, n: 9 });
+  await send("profile_append", { l: ["p"] });
+  await send("profile_uniq_append", { l: ["p", "q"] });
+  await send("profile_unset", { b: null, never_there: 0 });
+  expect(await profileOf(client)).toEqual({ a: 1, c: true, n: 5, l: ["p", "q"] });
+  await send("profile_delete", {});
+  expect(await profileOf(client)).toEqual({});
 });
 
 test("a deletion removes the profile and keeps the past events", async () => {
-  const app = await server.appWith(["a"]);
-  await server.collect(app, "a", [track("before"), profile("profile_set", { level: 1, $name: "Ann" })]);
-  await server.collect(app, "a", [profile("profile_delete"), track("after")]);
-  await server.collect(app, "a", [profile("profile_set_once", { level: 7 })]);
-  expect(await profileOf(app)).toEqual({ level: 7 });
-  expect(await tables.user(app, "a")).toMatchObject({ is_registered: true, name: "n" });
-  expect(await tables.eventNames(app)).toEqual(expect.arrayContaining(["before", "after", "profile_set"]));
-});
-
-describe("odd values that SDKs send are ignored", () => {
-  const lib = { $lib: "php", $lib_version: "1.0.0" };
-
-  test.each(["profile_increment", "profile_number_max", "profile_number_min"])(
-    "%s ignores texts, even beside a number",
-    async (operation) => {
-      const app = await server.appWith(["a"]);
-      const answer = await server.collect(app, "a", [profile(operation, { ...lib, coins: 4, text: "5" })]);
-      expect(answer).toMatchObject({ code: 0, extra: {} });
-      expect(await profileOf(app)).toEqual({ coins: 4 });
-    },
-  );
-
-  test("an increment by a text leaves a text of the same name as it is", async () => {
-    const app = await server.appWith(["a"]);
-    await server.collect(
-      app,
-      "a",
-      operations([
-        ["profile_set", lib],
-        ["profile_increment", lib],
-      ]),
-    );
-    expect(await profileOf(app)).toEqual(lib);
-  });
-
-  test.each([0, "", null, true, "text", 17, [], {}])(
-    "unset removes a property whatever its value: %j",
-    async (value) => {
-      const app = await server.appWith(["a"]);
-      await server.collect(app, "a", [profile("profile_set", { gone: 1, stays: 2 })]);
-      expect(await server.collect(app, "a", [profile("profile_unset", { gone: value })])).toMatchObject({ extra: {} });
-      expect(await profileOf(app)).toEqual({ stays: 2 });
-    },
-  );
-
-  test.each<[unknown]>([[{}], [{ "": "" }], [lib], [[]], [null]])(
-    "delete ignores its properties: %j",
-    async (properties) => {
-      const app = await server.appWith(["a"]);
-      await server.collect(app, "a", [profile("profile_set", { gone: 1 })]);
-      const answer = await server.collect(app, "a", [profile("profile_delete", properties)]);
-      expect(answer).toMatchObject({ code: 0, extra: {} });
-      expect(await profileOf(app)).toEqual({});
-    },
-  );
-
-  test.each(["profile_unset", "profile_delete"])("%s may come without properties", async (operation) => {
-    const app = await server.appWith(["a"]);
-    const answers = [
-      await server.collect(app, "a", [profile(operation, null)]),
-      await server.collect(app, "a", [{ type: "profile", event: operation, time: Date.now() }]),
-      await server.collect(app, "a", [profile(operation, [])]),
-    ];
-    for (const answer of answers) expect(answer).toMatchObject({ code: 0, extra: {} });
-  });
-
-  test("set may come with [], which is how PHP writes an empty object", async () => {
-    const app = await server.appWith(["a"]);
-    await server.collect(app, "a", [profile("profile_set", { kept: 1 })]);
-    expect(await server.collect(app, "a", [profile("profile_set", [])])).toMatchObject({ code: 0, extra: {} });
-    expect(await profileOf(app)).toEqual({ kept: 1 });
-  });
-
-  test("append takes a single text as a list of one", async () => {
-    const app = await server.appWith(["a"]);
-    await server.collect(
-      app,
-      "a",
-      operations([
-        ["profile_append", { tags: "a" }],
-        ["profile_uniq_append", { tags: "a" }],
-      ]),
-    );
-    expect(await profileOf(app)).toEqual({ tags: ["a"] });
-  });
-
-  test("a number operation on a text property starts from the number", async () => {
-    const app = await server.appWith(["a"]);
-    await server.collect(
-      app,
-      "a",
-      operations([
-        ["profile_set", { n: "x" }],
-        ["profile_increment", { n: 2 }],
-      ]),
-    );
-    expect(await profileOf(app)).toEqual({ n: 2 });
-  });
-});
-
-test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])("a property may be called %s", async (name) => {
-  const app = await server.appWith(["a"]);
-  await server.collect(
-    app,
-    "a",
-    operations([
-      ["profile_set_once", { [name]: "first" }],
-      ["profile_set_once", { [name]: "x" }],
-    ]),
-  );
-  expect(await profileOf(app)).toEqual({ [name]: "first" });
-  await server.collect(
-    app,
-    "a",
-    operations([
-      ["profile_delete", {}],
-      ["profile_append", { [name]: ["a"] }],
-    ]),
-  );
-  expect(await profileOf(app)).toEqual({ [name]: ["a"] });
-});
-
-test("a list keeps its first 500 elements, no matter how often it is appended to", async () => {
-  const app = await server.appWith(["a"]);
-  const texts = (from: number) => Array.from({ length: 300 }, (_, index) => `t${from + index}`);
-  await server.collect(
-    app,
-    "a",
-    operations([
-      ["profile_append", { tags: texts(0) }],
-      ["profile_append", { tags: texts(300) }],
-    ]),
-  );
-  const { tags } = await profileOf(app);
-  expect(tags).toHaveLength(500);
-  expect(tags.at(-1)).toBe("t499");
+  const client = "deleted";
+  await server.register(app, client);
+  await server.collect(app, client, [track("before"), profile("profile_set", { level: 1, $name: "Ann" })]);
+  await server.collect(app, client, [profile("profile_delete"), track("after")]);
+  await server.collect(app, client, [profile("profile_set_once", { level: 7 })]);
+  expect(await profileOf(client)).toEqual({ level: 7 });
+  expect(await tables.user(app, client)).toMatchObject({ is_registered: true, name: "n" });
+  expect(await tables.eventNames(app, client)).toEqual(expect.arrayContaining(["before", "after", "profile_set"]));
 });
 
 test("a bad property of a profile operation is left out and reported", async () => {
-  const app = await server.appWith(["a"]);
-  const answer = await server.collect(app, "a", [
+  const client = "bad property";
+  await server.register(app, client);
+  const answer = await server.collect(app, client, [
     profile("profile_set", { "bad name": 1, good: 1, long: "中".repeat(1000), huge: 1e15 }),
   ]);
   expect(answer.extra.errors.map(({ reason }: Row) => reason)).toEqual(Array(3).fill("bad_property"));
-  expect(await profileOf(app)).toEqual({ good: 1, long: "中".repeat(682) });
+  expect(await profileOf(client)).toEqual({ good: 1, long: "中".repeat(682) });
 });
 
 test("the event `user_del` of one SDK does not affect its batch", async () => {
-  const app = await server.appWith(["a"]);
+  const client = "user_del";
+  await server.register(app, client);
   const broken = { type: "user_del", time: Date.now(), properties: {} };
-  const answer = await server.collect(app, "a", [profile("profile_set", { a: 1 }), broken, track("after")]);
+  const answer = await server.collect(app, client, [profile("profile_set", { a: 1 }), broken, track("after")]);
   expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 1, event: "", reason: "bad_type" }] } });
-  expect(await profileOf(app)).toEqual({ a: 1 });
-  expect((await tables.eventNames(app)).sort()).toEqual(["after", "profile_set"]);
+  expect(await profileOf(client)).toEqual({ a: 1 });
+  expect((await tables.eventNames(app, client)).sort()).toEqual(["after", "profile_set"]);
 });
 
 test("a profile operation counts neither as activity nor as a track event, and stores no address", async () => {
-  const app = await server.appWith(["a"]);
-  await server.collect(app, "a", [profile("profile_set", { a: 1 }, Date.now() - 3 * DAY_MS)]);
-  const days = await tables.userDays(app, "a");
+  const client = "inactive";
+  await server.register(app, client);
+  await server.collect(app, client, [profile("profile_set", { a: 1 }, Date.now() - 3 * DAY_MS)]);
+  const days = await tables.userDays(app, client);
   expect(days).toHaveLength(1);
   expect(days[0]).toMatchObject({ track_events: 0 });
-  expect((await tables.events(app))[0]!.properties).toEqual({ a: 1 });
+  expect((await tables.events(app, client))[0]!.properties).toEqual({ a: 1 });
 });
