@@ -20,63 +20,73 @@ const EVENT_FIELDS = [
 
 const REGISTERED_MS = at("2025-03-10T00:00:00.000");
 
+const ARRIVAL = { active_time: REGISTERED_MS, click_time: REGISTERED_MS - HOUR_MS };
+
 async function appWithUser(timeZone = ZONE): Promise<App> {
   const app = await server.createApp({ timeZone });
-  await register(server, app, "u", { active_time: REGISTERED_MS, click_time: REGISTERED_MS - HOUR_MS });
+  await register(server, app, "u", ARRIVAL);
   return app;
 }
 
-async function ordersOf(app: App, more: Row = {}): Promise<Row[]> {
+async function ordersOf(app: App, ...clientIds: string[]): Promise<Row[]> {
   await server.settle();
-  return (await lists.read("order", app, more)).list;
-}
-
-async function orderOf(properties: Row, cents = 100): Promise<Row> {
-  const app = await appWithUser();
-  await collect(server, app, "u", payment("o", cents, properties, at("2025-03-11T10:00:00")));
-  const [order] = await ordersOf(app);
-  return order!;
+  return (await lists.read("order", app, { page_size: 100, user_filtering: { client_id_list: clientIds } })).list;
 }
 
 describe("an order record", () => {
+  /** One app for all tests that leave its settings alone; each has its own users and orders. */
+  let app: App;
+  beforeAll(async () => {
+    app = await server.createApp({ timeZone: ZONE });
+  });
+
+  /** Registers the user and reports one payment. */
+  async function pay(clientId: string, properties: Row = {}, cents = 100): Promise<void> {
+    await register(server, app, clientId, ARRIVAL);
+    const paid = payment(`order of ${clientId}`, cents, properties, at("2025-03-11T10:00:00"));
+    await collect(server, app, clientId, paid);
+  }
+
+  async function orderOf(clientId: string): Promise<Row> {
+    return (await ordersOf(app, clientId))[0]!;
+  }
+
   test("has exactly the fields of the interface, whatever the event held", async () => {
     const fields = [...ATTRIBUTION_FIELDS, ...USER_FIELDS, ...ORDER_FIELDS, ...EVENT_FIELDS].sort();
     expect(fields).toHaveLength(14 + 33 + 10 + 27);
-    for (const properties of [{}, { own: "x", $own: "y", $is_first_pay: "z", $trace_id: "t" }])
-      expect(Object.keys(await orderOf(properties)).sort()).toEqual(fields);
+    await pay("plain");
+    await pay("with more", { own: "x", $own: "y", $is_first_pay: "z", $trace_id: "t" });
+    const orders = await ordersOf(app, "plain", "with more");
+    expect(orders.map((order) => Object.keys(order).sort())).toEqual([fields, fields]);
   });
 
   test("of a payment without details has empty texts, zeros and a dash", async () => {
-    const app = await server.createApp();
-    await server.register(app, "u", { name: "", channel: "" });
-    await collect(server, app, "u", track("$PayEvent", { $order_id: "o" }));
-    const [order] = await ordersOf(app);
+    await server.register(app, "without details", { name: "", channel: "" });
+    await collect(server, app, "without details", track("$PayEvent", { $order_id: "o" }));
+    const order = await orderOf("without details");
     const set = ["CreateTime", "ClientID", "AdPlatform", "Version", "LatestLoginDay", "PayEventTime", "ModifyTime"];
     set.push("PayCount", "TraceID", "Status", "user$first_pay_time", "user$pay_count");
     set.push("event$is_first_pay", "event$order_id", "event$ip");
-    for (const [field, value] of Object.entries(order!)) {
+    for (const [field, value] of Object.entries(order)) {
       if (!set.includes(field)) expect([field, value]).toEqual([field, typeof value === "number" ? 0 : ""]);
     }
     expect(order).toMatchObject({ AdPlatform: "natural", ModifyTime: "-", Status: "not postbacked", PayCount: 1 });
   });
 
   test("says who paid and which ad brought them", async () => {
-    const app = await server.createApp({ timeZone: ZONE });
     const tencent = { account_id: "acc", campaign_id: "plan", adgroup_id: "ad", ad_id: "creative" };
-    await register(server, app, "u", {
+    await register(server, app, "known", {
+      ...ARRIVAL,
       name: "李",
       channel: "store",
       version: 7,
-      active_time: REGISTERED_MS,
-      click_time: REGISTERED_MS - 1,
       ad_data: { tencent: { ...tencent, site_set_name: "moments" } },
     });
-    await server.post("user/update_data/", app, { wx_openid: "open" }, { query: { client_id: "u" } });
-    await collect(server, app, "u", payment("o", 1, {}, at("2025-03-31T23:59:59.999")));
-    const [order] = await ordersOf(app);
-    expect(order).toMatchObject({
+    await server.post("user/update_data/", app, { wx_openid: "open" }, { query: { client_id: "known" } });
+    await collect(server, app, "known", payment("of somebody known", 1, {}, at("2025-03-31T23:59:59.999")));
+    expect(await orderOf("known")).toMatchObject({
       CreateTime: "2025-03-10 00:00:00",
-      ClientID: "u",
+      ClientID: "known",
       AdPlatform: "tencent",
       Channel: "store",
       Version: 7,
@@ -98,40 +108,38 @@ describe("an order record", () => {
     ["America/St_Johns", "2025-03-09 16:00:00", "2025-03-30 14:30:00", "20250330"],
     ["UTC", "2025-03-09 18:30:00", "2025-03-30 17:00:00", "20250330"],
   ])("has its times in the time zone %s", async (timeZone, registered, paid, login) => {
-    const app = await appWithUser(timeZone);
-    await collect(server, app, "u", payment("o", 1, {}, Date.parse("2025-03-30T17:00:00.999Z")));
-    await server.settle();
-    await tables.query("update orders set modified_at_ms = at_ms where app_id = $1", [app.appId]);
-    const [order] = await ordersOf(app);
+    const zoned = await appWithUser(timeZone);
+    await collect(server, zoned, "u", payment("o", 1, {}, Date.parse("2025-03-30T17:00:00.999Z")));
+    await tables.query("update orders set modified_at_ms = at_ms where app_id = $1", [zoned.appId]);
+    const [order] = await ordersOf(zoned, "u");
     const times = { CreateTime: registered, PayEventTime: paid, ModifyTime: paid, user$first_pay_time: paid };
     expect(order).toMatchObject({ ...times, LatestLoginDay: login });
   });
 
   test("has its amount in cents, in the app's currency", async () => {
-    const app = await appWithUser();
-    await tables.changeSettings("update app set rates = $2 where app_id = $1", [app.appId, { USD: "7.1234" }]);
+    const rated = await appWithUser();
+    await tables.changeSettings("update app set rates = $2 where app_id = $1", [rated.appId, { USD: "7.1234" }]);
     const pays = [
       payment("1", 1),
       payment("2", 123_456_789),
       payment("3", 100, { $pay_type: "USD" }),
       payment("4", 100, { $pay_type: "EUR" }),
     ];
-    for (const pay of pays) await collect(server, app, "u", pay);
-    const orders = await ordersOf(app);
+    for (const pay of pays) await collect(server, rated, "u", pay);
+    const orders = await ordersOf(rated, "u");
     expect(orders.map((order) => order.Amount)).toEqual([1, 123_456_789, 712, 0]);
     expect(orders.map((order) => order.event$pay_amount)).toEqual([1, 123_456_789, 100, 100]);
     expect(orders[0]).toMatchObject({ user$pay_amount_sum: 123_457_502, user$pay_max_amount: 123_456_789 });
   });
 
   test("counts payments in the order of arrival, and the first of them is the first payment", async () => {
-    const app = await appWithUser();
-    await register(server, app, "v");
+    for (const client of ["u", "v"]) await register(server, app, client, ARRIVAL);
     for (const [number, client] of ["u", "v", "u", "u"].entries()) {
       const paidAtMs = REGISTERED_MS + (10 - number) * HOUR_MS;
       await collect(server, app, client, payment(`o${number}`, 100, { $is_first_pay: number !== 0 }, paidAtMs));
       await server.settle();
     }
-    const orders = await ordersOf(app);
+    const orders = await ordersOf(app, "u", "v");
     expect(orders.map((order) => [order.TraceID, order.ClientID, order.PayCount, order.event$is_first_pay])).toEqual([
       ["o0", "u", 1, true],
       ["o1", "v", 1, true],
@@ -140,38 +148,49 @@ describe("an order record", () => {
     ]);
   });
 
-  test.each([
-    [0, "not postbacked"],
-    [1, "succeeded"],
-    [2, "failed"],
-    [3, "skipped"],
-  ])("with the postback status %i says %j", async (status, text) => {
-    const app = await appWithUser();
-    await collect(server, app, "u", payment("o", 100));
-    await server.settle();
-    await tables.query(
-      `update orders set postback_status = $2, back_cents = 60, pass_status = 1, postback_count = 4,
-        modified_at_ms = $3 where app_id = $1`,
-      [app.appId, status, at("2025-04-01T08:00:00.999")],
-    );
-    const [order] = await ordersOf(app);
-    const sent = { BackAmount: 60, PassStatus: 1, PostbackCnt: 4, ModifyTime: "2025-04-01 08:00:00" };
-    expect(order).toMatchObject({ ...sent, Status: text, Amount: 100 });
-  });
+  describe("of a payment with", () => {
+    const STATUSES: [status: number, text: string][] = [
+      [0, "not postbacked"],
+      [1, "succeeded"],
+      [2, "failed"],
+      [3, "skipped"],
+    ];
+    const VIRTUAL: [$is_virtual: unknown, expected: number][] = [
+      [undefined, 0],
+      [0, 0],
+      [false, 0],
+      [1, 1],
+      [true, 1],
+    ];
+    let orders: Map<string, Row>;
+    beforeAll(async () => {
+      for (const [status] of STATUSES) await pay(`status ${status}`);
+      for (const [$is_virtual] of VIRTUAL) await pay(`virtual ${$is_virtual}`, { $is_virtual });
+      await tables.query(
+        `update orders set postback_status = split_part(client_id, ' ', 2)::int, back_cents = 60, pass_status = 1,
+          postback_count = 4, modified_at_ms = $2 where app_id = $1 and client_id like 'status %'`,
+        [app.appId, at("2025-04-01T08:00:00.999")],
+      );
+      const clients = [
+        ...STATUSES.map(([status]) => `status ${status}`),
+        ...VIRTUAL.map(([sent]) => `virtual ${sent}`),
+      ];
+      orders = new Map((await ordersOf(app, ...clients)).map((order) => [order.ClientID, order]));
+    });
 
-  test("without any postback is not postbacked, not passed, and has no modification", async () => {
-    const untouched = { Status: "not postbacked", PassStatus: 0, BackAmount: 0, PostbackCnt: 0, ModifyTime: "-" };
-    expect(await orderOf({})).toMatchObject(untouched);
-  });
+    test.each(STATUSES)("the postback status %i says %j", (status, text) => {
+      const sent = { BackAmount: 60, PassStatus: 1, PostbackCnt: 4, ModifyTime: "2025-04-01 08:00:00" };
+      expect(orders.get(`status ${status}`)).toMatchObject({ ...sent, Status: text, Amount: 100 });
+    });
 
-  test.each<[unknown, number]>([
-    [undefined, 0],
-    [0, 0],
-    [false, 0],
-    [1, 1],
-    [true, 1],
-  ])("of a payment with $is_virtual %j has IsVirtual %i", async ($is_virtual, expected) => {
-    expect((await orderOf({ $is_virtual })).IsVirtual).toBe(expected);
+    test("no postback is not postbacked, not passed, and has no modification", () => {
+      const untouched = { Status: "not postbacked", PassStatus: 0, BackAmount: 0, PostbackCnt: 0, ModifyTime: "-" };
+      expect(orders.get("virtual 0")).toMatchObject(untouched);
+    });
+
+    test.each(VIRTUAL)("$is_virtual %j has IsVirtual %i", ($is_virtual, expected) => {
+      expect(orders.get(`virtual ${$is_virtual}`)!.IsVirtual).toBe(expected);
+    });
   });
 
   test("shows the properties of its event as they were sent", async () => {
@@ -179,13 +198,13 @@ describe("an order record", () => {
       (name) => !["is_first_pay", "order_id", "pay_amount", "pay_type", "ip", "ecpm", "event_duration"].includes(name),
     );
     const sent = Object.fromEntries(texts.map((name) => [`$${name}`, `the ${name}`]));
-    const order = await orderOf({ ...sent, $ecpm: 1.5, $event_duration: 12.345, brand: "not this one" }, 250);
-    expect(order).toMatchObject({
+    await pay("tells all", { ...sent, $ecpm: 1.5, $event_duration: 12.345, brand: "not this one" }, 250);
+    expect(await orderOf("tells all")).toMatchObject({
       ...Object.fromEntries(texts.map((name) => [`event$${name}`, `the ${name}`])),
       event$ecpm: 1.5,
       event$event_duration: 12.345,
       event$ip: "127.0.0.1",
-      event$order_id: "o",
+      event$order_id: "order of tells all",
       event$pay_amount: 250,
       event$pay_type: "CNY",
       event$is_first_pay: true,
@@ -193,17 +212,17 @@ describe("an order record", () => {
   });
 
   test("shows the address that client_ip gives", async () => {
-    const app = await appWithUser();
-    await server.collect(app, "u", [payment("o", 1)], { client_ip: "1.2.3.4" });
-    expect((await ordersOf(app))[0]).toMatchObject({ event$ip: "1.2.3.4" });
+    await register(server, app, "elsewhere", ARRIVAL);
+    await server.collect(app, "elsewhere", [payment("paid elsewhere", 1)], { client_ip: "1.2.3.4" });
+    expect(await orderOf("elsewhere")).toMatchObject({ event$ip: "1.2.3.4" });
   });
 
   test("shows the current properties and figures of its user", async () => {
-    const app = await appWithUser();
-    await collect(server, app, "u", payment("o1", 100, { $pay_method: "wx", $pay_reason: "sword" }));
-    await collect(server, app, "u", payment("o2", 900, { $pay_method: "ali" }));
-    await collect(server, app, "u", profile("profile_set", { $brand: "Mi", $gender: "女", own: 1 }));
-    const orders = await ordersOf(app);
+    await register(server, app, "current", ARRIVAL);
+    await collect(server, app, "current", payment("current 1", 100, { $pay_method: "wx", $pay_reason: "sword" }));
+    await collect(server, app, "current", payment("current 2", 900, { $pay_method: "ali" }));
+    await collect(server, app, "current", profile("profile_set", { $brand: "Mi", $gender: "女", own: 1 }));
+    const orders = await ordersOf(app, "current");
     for (const order of orders) {
       expect(order).toMatchObject({
         user$pay_count: 2,
@@ -279,7 +298,9 @@ describe("the total of the order list", () => {
   test("holds no order of another app with the same users and order ids", async () => {
     const other = await appWithUser();
     await collect(server, other, "u", payment("u1", 7));
-    expect((await ordersOf(other)).map((order) => [order.TraceID, order.Amount])).toEqual([["u1", 7]]);
-    expect((await ordersOf(app)).map((order) => order.TraceID)).toEqual(["u1", "u2", "v1"]);
+    await server.settle();
+    const ofApp = async (of: App) => (await lists.read("order", of)).list as Row[];
+    expect((await ofApp(other)).map((order) => [order.TraceID, order.Amount])).toEqual([["u1", 7]]);
+    expect((await ofApp(app)).map((order) => order.TraceID)).toEqual(["u1", "u2", "v1"]);
   });
 });
