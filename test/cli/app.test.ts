@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { cli, cliJson, expectFailure, expectWrongArguments } from "./run.ts";
@@ -110,21 +110,30 @@ test("the time zone is fixed once the app has users", async () => {
   expect((await cliJson(dataDir, ["app", "set", String(app.appId)])).time_zone).toBe("Asia/Tokyo");
 });
 
-test.each([
-  [["--time-zone", "Mars/Base"], /time zone/],
-  [["--currency", "yuan"], /capital letters/],
-  [["--rate", "USD"], /USD=7\.12/],
-  [["--rate", "USD=-1"], /USD=7\.12/],
-  [["--rate", "dollar=7"], /USD=7\.12/],
-  [["--metadata", "loose"], /open, strict/],
-  [["--enabled", "maybe"], /on, off/],
-  [["--name", " "], /1 to 200 characters/],
-  [["--name", "n".repeat(201)], /1 to 200 characters/],
-])("app set refuses %j and changes nothing", async (options, words) => {
-  const app = await server.createApp({ name: "Unchanged" });
-  expectWrongArguments(await cli(dataDir, ["app", "set", String(app.appId), "--name", "Changed", ...options]), words);
-  const { rows } = await query("select name, currency, rates from app where app_id = $1", [app.appId]);
-  expect(rows).toEqual([{ name: "Unchanged", currency: "CNY", rates: {} }]);
+describe("app set refuses", () => {
+  let unchanged: App;
+  beforeAll(async () => {
+    unchanged = await server.createApp({ name: "Unchanged" });
+  });
+
+  test.each([
+    [["--time-zone", "Mars/Base"], /time zone/],
+    [["--currency", "yuan"], /capital letters/],
+    [["--rate", "USD"], /USD=7\.12/],
+    [["--rate", "USD=-1"], /USD=7\.12/],
+    [["--rate", "dollar=7"], /USD=7\.12/],
+    [["--metadata", "loose"], /open, strict/],
+    [["--enabled", "maybe"], /on, off/],
+    [["--name", " "], /1 to 200 characters/],
+    [["--name", "n".repeat(201)], /1 to 200 characters/],
+  ])("%j, and changes nothing", async (options, words) => {
+    expectWrongArguments(
+      await cli(dataDir, ["app", "set", String(unchanged.appId), "--name", "Changed", ...options]),
+      words,
+    );
+    const { rows } = await query("select name, currency, rates from app where app_id = $1", [unchanged.appId]);
+    expect(rows).toEqual([{ name: "Unchanged", currency: "CNY", rates: {} }]);
+  });
 });
 
 test("an app that does not exist is a failure that names its id", async () => {

@@ -118,6 +118,12 @@ describe("every endpoint", () => {
 });
 
 describe("rules", () => {
+  /** An app whose rules are those that every app begins with. */
+  let untouched: App;
+  beforeAll(async () => {
+    untouched = await server.createApp();
+  });
+
   test("are created, changed, listed and removed as on the command line", async () => {
     const app = await server.createApp();
     const { appId: app_id } = app;
@@ -149,21 +155,21 @@ describe("rules", () => {
     [{ properties: "user$vip is_set" }, /properties/],
     [{ properties: ["vip is_set"] }, /^properties: field must look like/],
   ])("refused with 1004: %j", async (change, msg) => {
-    const { appId: app_id } = await server.createApp();
+    const { appId: app_id } = untouched;
     const answer = await admin.post("postback/rules/create", { app_id, ...PAYS, ...change });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
     expect(dataOf(await admin.get("postback/rules", { app_id })).rules).toHaveLength(4);
   });
 
   test("of one app cannot be changed through another", async () => {
-    const [app, other] = [await server.createApp(), await server.createApp()];
-    const rule_id = await firstRule(app.appId);
+    const other = await server.createApp();
+    const rule_id = await firstRule(untouched.appId);
     for (const path of ["postback/rules/edit", "postback/rules/remove"])
       expect(await admin.post(path, { app_id: other.appId, rule_id })).toMatchObject({ code: 1004 });
     expect(await admin.post("postback/dry-run", { app_id: other.appId, rule_id, ...days() })).toMatchObject({
       code: 1004,
     });
-    expect(await firstRule(app.appId)).toBe(rule_id);
+    expect(await firstRule(untouched.appId)).toBe(rule_id);
   });
 });
 
@@ -259,6 +265,12 @@ describe("postbacks", () => {
 });
 
 describe("accounts and callbacks", () => {
+  /** An app without accounts and callbacks. */
+  let empty: App;
+  beforeAll(async () => {
+    empty = await server.createApp();
+  });
+
   test("accounts are set and listed as on the command line, without their secrets", async () => {
     const app = await server.createApp();
     const key = { app_id: app.appId, ad_platform: "gdt", advertiser_id: "77" };
@@ -320,7 +332,7 @@ describe("accounts and callbacks", () => {
     [{ costs: "on" }, /^Costs cannot be pulled from huawei/],
     [{ rate: 10_001 }, /^rate must be/],
   ])("an account refuses %j with 1004", async (change, msg) => {
-    const { appId: app_id } = await server.createApp();
+    const { appId: app_id } = empty;
     const answer = await admin.post("accounts/set", { app_id, ...PLATFORM, ...change });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
     expect(dataOf(await admin.get("accounts", { app_id }))).toEqual({ accounts: [] });
@@ -347,7 +359,7 @@ describe("accounts and callbacks", () => {
     [{ kind: "other" }, /kind/],
     [{ secret: "0123456789abcdef" }, /^secret belongs to/],
   ])("a callback refuses %j with 1004", async (change, msg) => {
-    const { appId: app_id } = await server.createApp();
+    const { appId: app_id } = empty;
     const answer = await admin.post("callbacks/set", {
       app_id,
       kind: "attribution",

@@ -119,6 +119,12 @@ describe("every endpoint", () => {
 });
 
 describe("campaigns", () => {
+  /** An app with a campaign that no test changes. */
+  let kept: App;
+  beforeAll(async () => {
+    kept = await appWithUser();
+  });
+
   test("are created, changed and listed as on the command line", async () => {
     const app = await server.createApp();
     const fields = { name: "夏", ad_platform: "tencent", channel: "c", os_platform: "ios", operator: "o", dept: "d" };
@@ -135,10 +141,9 @@ describe("campaigns", () => {
   });
 
   test("have the links of the command line, at the called address unless another is named", async () => {
-    const app = await appWithUser();
-    const query = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
+    const query = { app_id: kept.appId, turbo_promoted_object_id: CAMPAIGN };
     const linksOf = async (more: Row = {}) => (await admin.get("campaigns/links", { ...query, ...more })).data.links;
-    const cliLinks = (...args: string[]) => cliOf(app, "campaign", "link", CAMPAIGN, ...args);
+    const cliLinks = (...args: string[]) => cliOf(kept, "campaign", "link", CAMPAIGN, ...args);
     expect(await linksOf()).toEqual(await cliLinks("--base-url", server.url));
     const base_url = "https://track.example.com/";
     const all = await linksOf({ ad_platform: "all", base_url });
@@ -163,24 +168,28 @@ describe("campaigns", () => {
     ["no campaign", "edit", {}, /turbo_promoted_object_id/],
     ["a campaign that is not there", "edit", { turbo_promoted_object_id: "nothing" }, /no campaign/],
   ])("refused with 1004: %s", async (_, path, body, msg) => {
-    const app = await server.createApp();
-    await admin.post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN });
-    const answer = await admin.post(`campaigns/${path}`, { app_id: app.appId, ...body });
+    const answer = await admin.post(`campaigns/${path}`, { app_id: kept.appId, ...body });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect((await admin.get("campaigns", { app_id: app.appId })).data.campaigns).toHaveLength(1);
+    expect((await admin.get("campaigns", { app_id: kept.appId })).data.campaigns).toHaveLength(1);
   });
 
   test("of one app cannot be shown or changed through another", async () => {
-    const [app, other] = [await appWithUser(), await server.createApp()];
+    const other = await server.createApp();
     const key = { app_id: other.appId, turbo_promoted_object_id: CAMPAIGN };
     expect((await admin.get("campaigns", { app_id: other.appId })).data.campaigns).toEqual([]);
     expect(await admin.post("campaigns/edit", { ...key, name: "stolen" })).toMatchObject({ code: 1004 });
     expect(await admin.get("campaigns/links", key)).toMatchObject({ code: 1004 });
-    expect(await cliOf(app, "campaign", "list")).toMatchObject([{ name: "" }]);
+    expect(await cliOf(kept, "campaign", "list")).toMatchObject([{ name: "" }]);
   });
 });
 
 describe("rules", () => {
+  /** An app without rules of its own. */
+  let plain: App;
+  beforeAll(async () => {
+    plain = await server.createApp();
+  });
+
   test("are set for the app and for a platform, and replace the earlier ones", async () => {
     const app = await server.createApp();
     const set = (rules: Row, ad_platform?: string) =>
@@ -210,24 +219,22 @@ describe("rules", () => {
     [{ rules: {}, ad_platform: "natural" }, /ad_platform/],
     [{}, /rules/],
   ])("refused with 1004: %j", async (body, msg) => {
-    const app = await server.createApp();
-    const answer = await admin.post("attribution/rules", { app_id: app.appId, ...body });
+    const answer = await admin.post("attribution/rules", { app_id: plain.appId, ...body });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect((await admin.get("attribution/rules", { app_id: app.appId })).data.set).toEqual([]);
+    expect((await admin.get("attribution/rules", { app_id: plain.appId })).data.set).toEqual([]);
   });
-});
 
-test("are described with their values, and with whether they can be tried or set for a platform", async () => {
-  const app = await server.createApp();
-  const { fields, defaults, ad_platforms } = dataOf(
-    await admin.get("attribution/rules", { app_id: app.appId }),
-    ruleSettings,
-  );
-  expect(Object.keys(defaults).sort()).toEqual(fields.map(({ name }: Row) => name).sort());
-  const field = (wanted: string) => fields.find(({ name }: Row) => name === wanted);
-  expect(field("click_window")).toMatchObject({ takes: "duration", app_only: false, triable: true });
-  expect(field("reattribution")).toMatchObject({ takes: "switch", app_only: true, triable: false });
-  expect(ad_platforms).toEqual(expect.arrayContaining(["tencent", "bytedance", "vivo"]));
+  test("are described with their values, and with whether they can be tried or set for a platform", async () => {
+    const { fields, defaults, ad_platforms } = dataOf(
+      await admin.get("attribution/rules", { app_id: plain.appId }),
+      ruleSettings,
+    );
+    expect(Object.keys(defaults).sort()).toEqual(fields.map(({ name }: Row) => name).sort());
+    const field = (wanted: string) => fields.find(({ name }: Row) => name === wanted);
+    expect(field("click_window")).toMatchObject({ takes: "duration", app_only: false, triable: true });
+    expect(field("reattribution")).toMatchObject({ takes: "switch", app_only: true, triable: false });
+    expect(ad_platforms).toEqual(expect.arrayContaining(["tencent", "bytedance", "vivo"]));
+  });
 });
 
 describe("explanations", () => {

@@ -77,6 +77,11 @@ describe("apps", () => {
 });
 
 describe("a change to an app", () => {
+  let unchanged: App;
+  beforeAll(async () => {
+    unchanged = await server.createApp();
+  });
+
   test("affects only the fields it names, at once, as on the command line", async () => {
     const app = await server.createApp();
     const change = {
@@ -129,9 +134,8 @@ describe("a change to an app", () => {
     [{ pay_share: 1.1 }, /pay_share/],
     [{ pay_share: 0.12345 }, /pay_share/],
   ])("is refused: %j", async (change, msg, code) => {
-    const app = await server.createApp();
-    expect(await admin.post("apps/edit", { app_id: app.appId, ...change })).toMatchObject(refused(msg, code));
-    expect(await listed(app.appId)).toEqual(shownOf(app));
+    expect(await admin.post("apps/edit", { app_id: unchanged.appId, ...change })).toMatchObject(refused(msg, code));
+    expect(await listed(unchanged.appId)).toEqual(shownOf(unchanged));
   });
 });
 

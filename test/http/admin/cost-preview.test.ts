@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { costPreviewAnswer, filePreviewAnswer } from "../../../src/contract/admin/cost.ts";
 import type { App } from "../../../src/db/app.ts";
 import { LIMITS } from "../../../src/limits.ts";
@@ -20,6 +20,12 @@ const take = async (app: App, csv: string) =>
 const stored = (app: App) => tables.query("select * from cost where app_id = $1 order by day, aid", [app.appId]);
 
 describe("a preview of a file of costs", () => {
+  /** An app without costs. */
+  let empty: App;
+  beforeAll(async () => {
+    empty = await server.createApp();
+  });
+
   test("shows its rows as they would be stored, and which stored rows they replace", async () => {
     const app = await server.createApp();
     await take(app, file("2024-06-15,tencent,1,10,1,5", "2024-06-15,tencent,2,10,1,5"));
@@ -86,7 +92,7 @@ describe("a preview of a file of costs", () => {
     ["no column date", "cost\n1\n", { line: 1, problem: "the column date is missing" }],
     ["an open quote", 'date,channel\n2024-06-15,"a\n', { line: 2, problem: expect.stringMatching(/quote/i) }],
   ])("with %s reports that problem", async (_, csv, problem) => {
-    const seen = await preview(await server.createApp(), csv);
+    const seen = await preview(empty, csv);
     expect(seen.problems).toEqual([problem]);
     expect(seen.rows.new).toBe(0);
   });

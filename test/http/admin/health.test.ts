@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../../src/contract/admin/health.ts";
 import type { App } from "../../../src/db/app.ts";
 import { encodeEntry } from "../../../src/journal/entry.ts";
@@ -79,6 +79,12 @@ describe("health", () => {
 });
 
 describe("the ledger", () => {
+  /** An app without events. */
+  let empty: App;
+  beforeAll(async () => {
+    empty = await server.createApp();
+  });
+
   test("adds up in every step, and the steps add up to the total", async () => {
     const app = await server.appWith(["a"]);
     const event = track("e");
@@ -98,7 +104,7 @@ describe("the ledger", () => {
   });
 
   test("says so when it does not add up", async () => {
-    const app = await server.appWith(["a"]);
+    const app = await server.createApp();
     // The second of two past minutes of one day, whatever the time is.
     const minute = Math.floor(Date.now() / 120_000) * 120_000 - 60_000;
     const add = (outcome: string, events: number, at: number) =>
@@ -113,9 +119,9 @@ describe("the ledger", () => {
   });
 
   test("of touches is separate", async () => {
-    const app = await server.appWith(["a"]);
-    const link = `/event_center/api/v1/event/click?app_id=${app.appId}&company=tencent&click_id=c`;
-    for (let times = 0; times < 3; times += 1) await fetch(`${server.url}${link}`);
+    const app = await server.createApp();
+    const click = { app_id: String(app.appId), company: "tencent", click_id: "c" };
+    for (let times = 0; times < 3; times += 1) await server.get("/event_center/api/v1/event/click", click);
     await server.settle();
     const { data } = await analyst.get("ledger", { app_id: app.appId, of: "touches" });
     expect(data).toMatchObject({ of: "touches", total: { received: 3, stored: 1, duplicate: 2, rejected: {} } });
@@ -123,11 +129,10 @@ describe("the ledger", () => {
   });
 
   test("can be asked for local days and seconds, both ends included", async () => {
-    const app = await server.appWith(["a"]);
     const today = dayOf(Date.now());
-    const days = { app_id: app.appId, step: "day", from: today, to: today };
+    const days = { app_id: empty.appId, step: "day", from: today, to: today };
     expect((await analyst.get("ledger", days)).data.steps).toHaveLength(1);
-    const seconds = { app_id: app.appId, from: `${today} 10:00:00`, to: `${today} 10:02:00` };
+    const seconds = { app_id: empty.appId, from: `${today} 10:00:00`, to: `${today} 10:02:00` };
     const { data } = await analyst.get("ledger", seconds);
     expect(data.steps).toHaveLength(3);
     expect(data.until_ms - data.from_ms).toBe(180_000);
@@ -145,16 +150,14 @@ describe("the ledger", () => {
     ["an invalid day", { from: "2026-02-30", to: "2026-03-01" }, 1004, /from and to/],
     ["ends in the wrong order", { from: "2026-11-15", to: "2026-11-14" }, 1004, /after/],
   ])("refuses %s", async (_, query, code, sentence) => {
-    const { appId } = await server.createApp();
-    const given = Object.keys(query).length === 0 ? {} : { app_id: appId, ...query };
+    const given = Object.keys(query).length === 0 ? {} : { app_id: empty.appId, ...query };
     const answer = await analyst.get("ledger", given);
     expect(answer).toMatchObject({ status: 200, code, data: {} });
     expect(answer.msg).toMatch(sentence);
   });
 
   test("covers at most as many minutes as there may be steps", async () => {
-    const { appId } = await server.createApp();
-    const { data } = await analyst.get("ledger", { app_id: appId, minutes: LIMITS.ledgerSteps });
+    const { data } = await analyst.get("ledger", { app_id: empty.appId, minutes: LIMITS.ledgerSteps });
     expect(data.steps).toHaveLength(LIMITS.ledgerSteps);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { appMetadata } from "../../../src/contract/setting/metadata.ts";
 import type { App } from "../../../src/db/app.ts";
 import { LIMITS } from "../../../src/limits.ts";
@@ -28,6 +28,12 @@ async function appWithEvents(): Promise<App> {
 }
 
 describe("metadata", () => {
+  /** An app without events and declarations. */
+  let empty: App;
+  beforeAll(async () => {
+    empty = await server.createApp();
+  });
+
   test("shows what an app has sent, and what was declared", async () => {
     const app = await appWithEvents();
     const changed_at_ms = expect.any(Number);
@@ -86,15 +92,13 @@ describe("metadata", () => {
     ["properties", { properties: [{ scope: "app", name: "a", type: "number" }] }, /scope/],
     ["properties", { properties: [{ scope: "user", name: "$a", type: "number" }] }, /name/],
   ])("of %s refuses to declare %j", async (kind, body, msg, code) => {
-    const app = await server.createApp();
-    const answer = await admin.post(`metadata/${kind}/declare`, { app_id: app.appId, ...body });
+    const answer = await admin.post(`metadata/${kind}/declare`, { app_id: empty.appId, ...body });
     expect(answer).toMatchObject(refused(msg, code));
-    expect(await shown(app)).toEqual({ metadata: "open", events: [], properties: [] });
+    expect(await shown(empty)).toEqual({ metadata: "open", events: [], properties: [] });
   });
 
   test("cannot be declared by an analyst, nor shown for an app that does not exist", async () => {
-    const app = await server.createApp();
-    const body = { app_id: app.appId, names: ["a"], state: "declared" };
+    const body = { app_id: empty.appId, names: ["a"], state: "declared" };
     expect(await analyst.post("metadata/events/declare", body)).toMatchObject(refused(/cannot change anything/, 2004));
     expect(await admin.get("metadata", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
     expect(await admin.get("metadata")).toMatchObject(refused(/app_id/));
