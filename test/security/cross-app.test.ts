@@ -6,6 +6,7 @@ import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, type Row, Tables, track } from "../http/fixture.ts";
 import { adReportOf, listOf, Reports } from "../http/report/reports.ts";
 import { adminTokenOf, consoleUser } from "../support/admin-caller.ts";
+import { replyTo } from "../support/call.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { ADMIN_CASES, type AdminCase, THEIRS } from "./admin-cases.ts";
@@ -57,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-/** One query over all tables with apps, planned once because it runs after every test. */
+/** One query over all tables with apps, planned once because it runs after every group of tests. */
 async function questionOfTheirRows(): Promise<{ name: string; text: string }> {
   const named = await tables.query(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_id'
@@ -166,18 +167,12 @@ async function adminCall(name: string, sent: Row, headers: Record<string, string
   const [method, path] = name.split(" ") as [string, string];
   const query = method === "GET" ? `?${new URLSearchParams(sent)}` : "";
   const init = method === "GET" ? { method, headers } : { method, headers, body: JSON.stringify(sent) };
-  const response = await fetch(`${server.url}${path}${query}`, init);
+  const { status, headers: answered, text } = await replyTo(`${server.url}${path}${query}`, init);
   // Neither the browser nor a proxy may store it, whatever the answer is.
-  expect(response.headers.get("cache-control"), name).toBe("no-store");
-  if (response.headers.get("content-type")?.startsWith("application/json")) return answerOf(response);
-  return {
-    status: response.status,
-    headers: response.headers,
-    code: 0,
-    msg: await response.text(),
-    data: {},
-    extra: {},
-  };
+  expect(answered.get("cache-control"), name).toBe("no-store");
+  const isEnvelope = answered.get("content-type")?.startsWith("application/json");
+  const envelope = isEnvelope ? JSON.parse(text) : { code: 0, msg: text, data: {}, extra: {} };
+  return { status, headers: answered, ...envelope };
 }
 
 test("every endpoint that the server describes has a case here", async () => {
@@ -218,7 +213,6 @@ describe("with the access token of one app, the client of another is not reached
     });
     expect(answer).toMatchObject({ status: 200, code });
     expectNothingOfTheirs(path.includes("attributed") ? { ...answer, data: {} } : answer);
-    await expectNothingOfTheirsChanged();
     await reports.admin("users/erase", { app_id: ours.appId, client_id: THEIRS.client }).catch(() => {});
   });
 
@@ -226,15 +220,15 @@ describe("with the access token of one app, the client of another is not reached
     const body = { event_type: "PAY", ts: Date.now(), amount: 1 };
     const answer = await server.post("event/consumer_event/", ours, body, { query: { token: theirUserToken } });
     expect(answer).toMatchObject({ code: 1004, data: {} });
-    await expectNothingOfTheirsChanged();
   });
 
   test("an order with the same id: each app has its own", async () => {
     const order = { $order_id: THEIRS.order, $pay_amount: 1, $pay_type: "CNY" };
     expect(await server.collect(ours, "our-client", [track("$PayEvent", order)])).toMatchObject({ code: 0 });
     expect(await tables.orders(ours)).toMatchObject([{ trace_id: THEIRS.order, cents: 1, client_id: "our-client" }]);
-    await expectNothingOfTheirsChanged();
   });
+
+  test("any of these calls: nothing of theirs has changed", expectNothingOfTheirsChanged);
 });
 
 describe("a touch goes to the app that it names, whatever else it names:", () => {
@@ -248,9 +242,10 @@ describe("a touch goes to the app that it names, whatever else it names:", () =>
       ["app_id", String(theirs.appId)],
       ...Object.entries(query),
     ]);
-    await fetch(`${server.url}${path}?${twice}`);
-    await expectNothingOfTheirsChanged();
+    await replyTo(`${server.url}${path}?${twice}`);
   });
+
+  test("nothing of theirs has changed", expectNothingOfTheirsChanged);
 });
 
 test.each(of("session"))("answers of %s are cached nowhere on the way", async (name) => {
@@ -302,11 +297,9 @@ describe("the admin interface", () => {
       expect(answer).toMatchObject({ status: 200, code: 2002, data: {} });
       expectNothingOfTheirs(answer);
     }
-    const elsewhere = await fetch(`${server.url}${name.split(" ")[1]}?access_token=${token}&token=${token}`, {
-      method: name.split(" ")[0]!,
-    });
-    expect(await elsewhere.json()).toMatchObject({ code: 2002 });
-    await expectNothingOfTheirsChanged();
+    const [method, path] = name.split(" ") as [string, string];
+    const elsewhere = await replyTo(`${server.url}${path}?access_token=${token}&token=${token}`, { method });
+    expect(JSON.parse(elsewhere.text)).toMatchObject({ code: 2002 });
   });
 
   test.each(of("admin"))(
@@ -328,8 +321,9 @@ describe("the admin interface", () => {
     expect(answer).toMatchObject({ status: 200, code });
     // The caller's own words may come back, their data may not.
     expect(JSON.stringify({ ...answer, headers: {} })).not.toMatch(/their-(?:order|openid|oaid|campaign)|their_event/);
-    await expectNothingOfTheirsChanged();
   });
+
+  test("has changed nothing of theirs by any of these calls", expectNothingOfTheirsChanged);
 });
 
 describe("the console", () => {
@@ -348,9 +342,10 @@ describe("the console", () => {
           expect(await adminCall(name, call(theirs), { cookie, ...wrong })).toMatchObject({ code: 2002, data: {} });
         }
       }
-      await expectNothingOfTheirsChanged();
     },
   );
+
+  test("has changed nothing of theirs by any of these calls", expectNothingOfTheirsChanged);
 
   test.each(of("session"))("%s reveals nothing to anyone not signed in", async (name) => {
     const answer = await adminCall(name, {}, {});
