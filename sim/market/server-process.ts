@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { elapsedMs } from "../../src/clock.ts";
 import { configFromEnvironment } from "../../src/config.ts";
 import { openPool } from "../../src/db/engine/pool.ts";
+import { query, sql } from "../../src/db/engine/sql.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { PostbackWorker } from "../../src/postback/worker.ts";
@@ -8,7 +11,11 @@ import { serve } from "../../src/serve.ts";
 
 /** Orders of the market to its server, and the replies. */
 export type Order = { kind: "clock"; atMs: number } | { kind: "postbacks" } | { kind: "reports" } | { kind: "stop" };
-export type Report = { kind: "ready"; url: string } | { kind: "done" };
+export type Report =
+  | { kind: "ready"; url: string }
+  | { kind: "done" }
+  /** When the next postback that failed temporarily is due; null when none is waiting. */
+  | { kind: "sent"; dueAtMs: number | null };
 
 /**
  * The real server on a clock that the market sets. Postbacks are sent on the market's order, while time stands still: with
@@ -36,8 +43,7 @@ process.on("message", async (order: Order) => {
       nowMs = order.atMs;
       return report({ kind: "done" });
     case "postbacks":
-      await sendPostbacks();
-      return report({ kind: "done" });
+      return report({ kind: "sent", dueAtMs: await sendPostbacks() });
     case "reports":
       while ((await refreshOnce(pool)) > 0);
       return report({ kind: "done" });
@@ -49,7 +55,14 @@ process.on("message", async (order: Order) => {
 process.on("SIGINT", () => {});
 process.once("disconnect", () => void end());
 
-async function sendPostbacks(): Promise<void> {
+const AGAIN_MS = 100;
+const SENT_MS_MAX = 600_000;
+
+/**
+ * Sends until nothing is due: on a slow machine a lane may end early, or pause after calls without an answer, by the real
+ * clock. Returns when the next one is due.
+ */
+async function sendPostbacks(): Promise<number | null> {
   const worker = new PostbackWorker({
     pool,
     vault: running.vault,
@@ -60,8 +73,22 @@ async function sendPostbacks(): Promise<void> {
     deadlineMs: config.postbackDeadlineMs,
     mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
   });
-  await worker.turn(new AbortController().signal);
-  await worker.finish();
+  const untilMs = elapsedMs() + SENT_MS_MAX;
+  for (;;) {
+    await worker.turn(new AbortController().signal);
+    await worker.rest();
+    const dueAtMs = await nextDueMs();
+    if (dueAtMs === null || dueAtMs > nowMs || elapsedMs() > untilMs) {
+      await worker.finish();
+      return dueAtMs;
+    }
+    await sleep(AGAIN_MS);
+  }
+}
+
+async function nextDueMs(): Promise<number | null> {
+  const [row] = await query<{ dueAtMs: number | null }>(pool, sql`select min(due_at_ms) as due_at_ms from outbox`);
+  return row!.dueAtMs;
 }
 
 async function end(): Promise<void> {

@@ -31,18 +31,19 @@ export class SimulatedServer {
     return new SimulatedServer(child, { url: report.url, dataDir });
   }
 
-  setClock(atMs: number): Promise<void> {
-    return this.#ask({ kind: "clock", atMs });
+  async setClock(atMs: number): Promise<void> {
+    await this.#ask({ kind: "clock", atMs });
   }
 
-  /** Sends all postbacks that are due, while the clock stands still. */
-  sendPostbacks(): Promise<void> {
-    return this.#ask({ kind: "postbacks" });
+  /** Sends all postbacks that are due, while the clock stands still. Returns when the next one is due. */
+  async sendPostbacks(): Promise<number | null> {
+    const report = await this.#ask({ kind: "postbacks" });
+    return report.kind === "sent" ? report.dueAtMs : null;
   }
 
   /** Refreshes everything that the reports are read from. */
-  refresh(): Promise<void> {
-    return this.#ask({ kind: "reports" });
+  async refresh(): Promise<void> {
+    await this.#ask({ kind: "reports" });
   }
 
   async stop(): Promise<void> {
@@ -51,10 +52,10 @@ export class SimulatedServer {
     await exited;
   }
 
-  async #ask(order: Order): Promise<void> {
+  #ask(order: Order): Promise<Report> {
     const done = nextReport(this.#child);
     this.#child.send(order);
-    await done;
+    return done;
   }
 }
 

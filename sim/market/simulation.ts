@@ -31,6 +31,8 @@ export type SimulationOptions = Partial<MarketOptions> & {
 const CONNECTIONS = 24;
 /** The interval, in simulated time, at which all due postbacks are sent. */
 const POSTBACKS_EVERY_MS = 24 * 3_600_000;
+/** More attempts than a postback has. */
+const ROUNDS_MAX = 12;
 
 /** Plays a market from its first day to its last on a server whose clock it sets. */
 export async function simulate(given: SimulationOptions): Promise<Played> {
@@ -60,6 +62,8 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
     await player.play(turns);
     if (atMs < postbacksDueMs) continue;
     postbacksDueMs = atMs + POSTBACKS_EVERY_MS;
+    // On a slow machine apply would fall behind by days of the market, and its postbacks would be too late to send.
+    await applied(server.url);
     await server.sendPostbacks();
     onStep("days", 1 - (endMs - atMs) / (market.options.days * DAY_MS));
   }
@@ -91,11 +95,13 @@ async function finish({ server, operator, market, truth }: Parts, setClock: (atM
     "asa",
   );
   await applied(server.url);
-  // Postbacks that failed temporarily are due again a little later.
-  for (const laterMs of [0, tickMs, 2 * tickMs]) {
-    setClock(endMs + laterMs);
-    await server.setClock(endMs + laterMs);
-    await server.sendPostbacks();
+  // Postbacks that failed temporarily are due again later.
+  let dueAtMs: number | null = endMs;
+  for (let rounds = 0; dueAtMs !== null && rounds < ROUNDS_MAX; rounds += 1) {
+    const atMs = Math.max(dueAtMs, endMs + rounds * tickMs);
+    setClock(atMs);
+    await server.setClock(atMs);
+    dueAtMs = await server.sendPostbacks();
   }
   await server.refresh();
 }
