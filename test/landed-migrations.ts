@@ -22,4 +22,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0017-campaign-id.sql": "0a3f99c271513f4f4f086cbf61a4c8a49eaf84826e78b0a7a820029eb6f4e4aa",
   "0018-cohort.sql": "c529da4d3574c7144cbda766a4e1228ca253e8f97b81d6ddda636e31354ecad7",
   "0019-earlier-postback.sql": "ae5bba8705e9cbf52ea13d2e5f1b37c6921ce0977cfb0613260256f9ce79d85c",
+  "0021-postback-code.sql": "ad0607a2e7b5b5e7d2958c1c6fc7df770b69f090d1c90890b9a811509ea78711",
 };

@@ -2,7 +2,7 @@ import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-const columns = sql`rule_id, app_id, ad_platform, turbo_promoted_object_id as campaign_id, moment, event_type,
+const columns = sql`rule_id, app_id, ad_platform, turbo_promoted_object_id as campaign_id, moment, event_type, code,
   conditions, share_bp, value, window_days, enabled`;
 
 export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
@@ -24,10 +24,10 @@ export async function createPostbackRule(
 ): Promise<PostbackRule> {
   const [row] = await query<PostbackRule>(
     executor,
-    sql`insert into postback_rule (app_id, ad_platform, turbo_promoted_object_id, moment, event_type, conditions, share_bp, value,
+    sql`insert into postback_rule (app_id, ad_platform, turbo_promoted_object_id, moment, event_type, code, conditions, share_bp, value,
         window_days, enabled, changed_at_ms, position)
       select ${rule.appId}::int, ${rule.adPlatform}::text, ${rule.campaignId}::text, ${rule.moment}::text,
-        ${rule.eventType}::text, ${JSON.stringify(rule.conditions)}::jsonb, ${rule.shareBp}::int, ${JSON.stringify(rule.value)}::jsonb,
+        ${rule.eventType}::text, ${rule.code}::text, ${JSON.stringify(rule.conditions)}::jsonb, ${rule.shareBp}::int, ${JSON.stringify(rule.value)}::jsonb,
         ${rule.windowDays}::int, ${rule.enabled}::boolean, ${changedAtMs}::bigint, coalesce(max(position), 0) + 1
       from postback_rule where app_id = ${rule.appId}
       returning ${columns}`,
@@ -40,7 +40,7 @@ export async function storePostbackRule(executor: Executor, rule: PostbackRule, 
   const changed = await execute(
     executor,
     sql`update postback_rule set ad_platform = ${rule.adPlatform}, turbo_promoted_object_id = ${rule.campaignId},
-        moment = ${rule.moment}, event_type = ${rule.eventType}, conditions = ${JSON.stringify(rule.conditions)},
+        moment = ${rule.moment}, event_type = ${rule.eventType}, code = ${rule.code}, conditions = ${JSON.stringify(rule.conditions)},
         share_bp = ${rule.shareBp}, value = ${JSON.stringify(rule.value)}, window_days = ${rule.windowDays},
         enabled = ${rule.enabled}, changed_at_ms = ${changedAtMs}
       where app_id = ${rule.appId} and rule_id = ${rule.ruleId}`,
@@ -91,6 +91,7 @@ export async function createDefaultRules(executor: Executor, appId: number, chan
       appId,
       adPlatform: "",
       campaignId: "",
+      code: "",
       conditions: {},
       shareBp: 10_000,
       value: { kind: "as_is" },

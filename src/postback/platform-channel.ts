@@ -119,6 +119,7 @@ function conversionOf({ row, user, touchKind, atMs, valueCents, traceId, dedupeI
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
   return {
     eventType: row.eventType as PostbackEventType,
+    code: typeof row.content.code === "string" ? row.content.code : "",
     atMs,
     touchKind,
     cents: valueCents,

@@ -114,7 +114,7 @@ async function resendPage(tx: Executor, { book, page, nowMs }: Page, resent: Res
       postback.valueCents ?? toldAmount(book.rules, { ...postback, cents: cents.get(postback.traceId) ?? null }, user),
     lane: book.laneOf(user),
     // Requested by a person: it is not taken back when the user turns out to have come from elsewhere.
-    content: { ad_data: user.adData, is_resent: true },
+    content: { ad_data: user.adData, is_resent: true, ...codeOf(book, postback, user) },
     dueAtMs: nowMs,
   }));
   const reopened = new Set((await reopenPostbacks(tx, again, nowMs)).map(postbackKeyText));
@@ -126,6 +126,12 @@ async function resendPage(tx: Executor, { book, page, nowMs }: Page, resent: Res
     taken.filter(({ traceId }) => traceId !== ""),
   );
   resent.taken += taken.length;
+}
+
+/** The code of the postback's rule, as long as the user belongs to the platform that it is for. */
+function codeOf(book: PostbackBook, { ruleId }: ListedPostback, { adPlatform }: UserAccount): { code?: string } {
+  const rule = book.rules.find((known) => known.ruleId === ruleId && known.adPlatform === adPlatform);
+  return rule && rule.code !== "" ? { code: rule.code } : {};
 }
 
 function refusalOf(

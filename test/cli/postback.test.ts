@@ -24,13 +24,14 @@ describe("postback rule", () => {
     ...["--moment", "pay", "--event-type", "pay", "--platform", "gdt", "--campaign", "campaign-0000001"],
     ...["--amount", "600..5000", "--count", "1..3", "--days-since-touch", "0..7", "--share", "80%"],
     ...["--property", 'event$product equal "gold"', "--property", "user$level between 1,5"],
-    ...["--value", "factor:0.5,cap:10000", "--window", "14d", "--disabled"],
+    ...["--value", "factor:0.5,cap:10000", "--window", "14d", "--code", "COMPLETE_ORDER", "--disabled"],
   ];
   const MADE = {
     ad_platform: "tencent",
     turbo_promoted_object_id: "campaign-0000001",
     moment: "pay",
     event_type: "pay",
+    code: "COMPLETE_ORDER",
     amount: "600..5000",
     count: "1..3",
     days_since_touch: "0..7",

@@ -31,6 +31,7 @@ async function twoOfOneOrder(): Promise<PostbackOutcome[]> {
         campaignId: "",
         moment,
         eventType,
+        code: "",
         conditions: {},
         shareBp: 10_000,
         value: { kind: "as_is" },

@@ -30,6 +30,7 @@ afterAll(() => stage.close());
 const PLAIN: Omit<NewPostbackRule, "appId" | "moment" | "eventType"> = {
   adPlatform: "",
   campaignId: "",
+  code: "",
   conditions: {},
   shareBp: 10_000,
   windowDays: 30,

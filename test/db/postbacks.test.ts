@@ -23,7 +23,7 @@ async function account(adPlatform: string, advertiserId = ""): Promise<void> {
 
 async function rule(moment: string, eventType: string, change: Partial<NewPostbackRule> = {}): Promise<number> {
   const { appId } = stage.app;
-  const plain = { appId, adPlatform: "", campaignId: "", conditions: {}, shareBp: 10_000, windowDays: 30 };
+  const plain = { appId, adPlatform: "", campaignId: "", code: "", conditions: {}, shareBp: 10_000, windowDays: 30 };
   const made = { ...plain, value: { kind: "as_is" as const }, enabled: true, moment, ...change };
   return (await createPostbackRule(stage.pool, { ...made, eventType: eventType as "pay" }, 0)).ruleId;
 }

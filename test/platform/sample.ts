@@ -44,6 +44,7 @@ export const IOS: ConversionUser = { ...NOBODY, osPlatform: "ios", device: devic
 export function conversionOf(change: Partial<Conversion> = {}): Conversion {
   return {
     eventType: "activate",
+    code: "",
     atMs: AT_MS,
     cents: null,
     dedupeId: DEDUPE_ID,

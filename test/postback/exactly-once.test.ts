@@ -30,6 +30,7 @@ beforeAll(async () => {
       campaignId: "",
       moment: "first_pay",
       eventType: "first_pay",
+      code: "",
       conditions: {},
       shareBp: 10_000,
       value: { kind: "as_is" },

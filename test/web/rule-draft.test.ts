@@ -22,6 +22,7 @@ test.each<[string, object]>([
   ["a part with a cap", { value: "factor:0.5,cap:10000" }],
   ["tests on properties", { properties: ['event$product equal "gold"', "user$vip is_set"] }],
   ["a platform and a campaign", { ad_platform: "vivo", turbo_promoted_object_id: "campaign-0000001" }],
+  ["a code", { ad_platform: "bytedance", code: "update_level" }],
   ["an event of the app", { moment: "event:level_up", event_type: "key_active" }],
   ["retention", { moment: "retention_7", event_type: "retention_7d" }],
   ...PRESET_MOMENTS.map((moment): [string, object] => [moment, { moment }]),

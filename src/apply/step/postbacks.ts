@@ -38,7 +38,7 @@ function rowsOf(settings: AppSettings, { user, occurrence }: UserMoment): Row[] 
   const { book } = settings.of(user.appId);
   // A user found to be history by the end of the batch was history all along.
   if (!book || user.isHistory) return [];
-  return book.judge(occurrence, user).map(({ eventType, subject, status, reason, ruleId, cents }) => ({
+  return book.judge(occurrence, user).map(({ eventType, code, subject, status, reason, ruleId, cents }) => ({
     postback: {
       appId: user.appId,
       clientId: user.clientId,
@@ -56,7 +56,7 @@ function rowsOf(settings: AppSettings, { user, occurrence }: UserMoment): Row[] 
       ...createdAt(occurrence.receivedAtMs),
     },
     lane: status === POSTBACK_STATUS.waiting ? book.laneOf(user) : "",
-    content: { ad_data: user.adData },
+    content: { ad_data: user.adData, ...(code !== "" && { code }) },
   }));
 }
 

@@ -109,6 +109,7 @@ const rule = Type.Object({
   turbo_promoted_object_id: Type.String(),
   moment: Type.String(),
   event_type: Type.String(),
+  code: Type.String(),
   amount: Type.String(),
   count: Type.String(),
   days_since_touch: Type.String(),

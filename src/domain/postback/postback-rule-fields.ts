@@ -21,7 +21,7 @@ export type RuleParts = Omit<PostbackRule, "ruleId" | "appId">;
 type Draft = { -readonly [K in keyof RuleParts]: RuleParts[K] };
 
 export type RuleFieldName =
-  | ("ad_platform" | "turbo_promoted_object_id" | "moment" | "event_type" | "amount" | "count")
+  | ("ad_platform" | "turbo_promoted_object_id" | "moment" | "event_type" | "code" | "amount" | "count")
   | ("days_since_touch" | "share" | "value" | "window" | "enabled");
 
 /** A part of a rule as people and programs set it: its name, text and meaning. This is the only list of them. */
@@ -62,6 +62,12 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
     hint: `the event that the platform receives: ${POSTBACK_EVENT_TYPES.join(", ")}`,
     read: (rule, text) => (rule.eventType = readEventType(text)),
     text: (rule) => rule.eventType,
+  },
+  {
+    name: "code",
+    hint: "the platform's own code, in place of the usual one: update_level; only with ad_platform",
+    read: (rule, text) => (rule.code = readCode(text)),
+    text: (rule) => rule.code,
   },
   {
     name: "amount",
@@ -115,6 +121,7 @@ const BLANK: RuleParts = {
   campaignId: "",
   moment: "",
   eventType: "pay",
+  code: "",
   conditions: {},
   shareBp: 10_000,
   value: { kind: "as_is" },
@@ -132,6 +139,7 @@ export function readPostbackRule(given: GivenRule, known?: RuleParts): RuleParts
     if (typeof text === "string") read(rule, text.trim());
   }
   if (given.properties !== undefined) setCondition(rule, "properties", readProperties(given.properties));
+  if (rule.code !== "" && rule.adPlatform === "") throw bad("code is one platform's: name it as ad_platform.");
   const isCounted = COUNTED_MOMENTS.includes(rule.moment);
   if (!isCounted && (rule.conditions.amountCents || rule.conditions.count)) {
     throw bad(`amount and count apply only to the moments ${COUNTED_MOMENTS.join(", ")}; ${rule.moment} has neither.`);
@@ -170,6 +178,12 @@ function readEventType(text: string): PostbackEventType {
   const type = POSTBACK_EVENT_TYPES.find((known) => known === text);
   if (type) return type;
   throw bad(`event_type must be one of ${POSTBACK_EVENT_TYPES.join(", ")}.`);
+}
+
+/** Letters, digits and the signs that parts of a code are joined with. */
+function readCode(text: string): string {
+  if (/^[\w.:-]{0,100}$/.test(text)) return text;
+  throw bad("code must be at most 100 letters, digits and the signs . : _ -");
 }
 
 const BOUNDS = /^(?:(\d{1,15})|(\d{1,15})?\.\.(\d{1,15})?)$/;

@@ -68,6 +68,8 @@ export type PostbackRule = {
   campaignId: string;
   moment: string;
   eventType: PostbackEventType;
+  /** The platform's own code, in place of the account's and the usual one; empty for those. */
+  code: string;
   conditions: RuleConditions;
   /** The share to send in ten-thousandths, chosen by a hash: always the same ones, plus more when it is raised. */
   shareBp: number;
@@ -128,6 +130,8 @@ export const LATE_MS = 3 * DAY_MS;
 /** The verdict on a moment: to be sent (status 0, waiting), or skipped (status 3, with the reason). */
 export type Judgement = {
   eventType: PostbackEventType;
+  /** See PostbackRule. */
+  code: string;
   /** The order, the day, or empty for the user as such, so that the same subject is reported once. */
   subject: string;
   status: typeof POSTBACK_STATUS.waiting | typeof POSTBACK_STATUS.skipped;
@@ -158,12 +162,13 @@ export function judge(
   { rules, reach }: { rules: readonly PostbackRule[]; reach: Reach },
 ): Judgement[] {
   const meant = rules.filter((rule) => rule.enabled && rule.moment === occurrence.moment);
-  const skip = (eventType: PostbackEventType, reason: SkipReason, ruleId = 0): Judgement => ({
+  const skip = (eventType: PostbackEventType, reason: SkipReason, rule?: PostbackRule): Judgement => ({
     eventType,
+    code: rule?.code ?? "",
     reason,
-    ruleId,
+    ruleId: rule?.ruleId ?? 0,
     cents: null,
-    subject: subjectOf(eventType, occurrence),
+    subject: subjectOf(eventType, occurrence, rule?.code),
     status: POSTBACK_STATUS.skipped,
   });
   const types = [...new Set(meant.map((rule) => rule.eventType))];
@@ -177,12 +182,14 @@ export function judge(
     const ofType = own.filter((rule) => rule.eventType === eventType);
     const tried = mostSpecific(ofType, user).map((rule) => ({ rule, obstacle: obstacleOf(rule, occurrence, user) }));
     const passed = tried.find(({ obstacle }) => obstacle === undefined);
-    if (!passed) return skip(eventType, tried[0]!.obstacle!, tried[0]!.rule.ruleId);
+    if (!passed) return skip(eventType, tried[0]!.obstacle!, tried[0]!.rule);
+    const { code, ruleId } = passed.rule;
     return {
       eventType,
+      code,
       reason: "" as const,
-      ruleId: passed.rule.ruleId,
-      subject: subjectOf(eventType, occurrence),
+      ruleId,
+      subject: subjectOf(eventType, occurrence, code),
       status: POSTBACK_STATUS.waiting,
       cents: toldCents(passed.rule.value, occurrence.cents),
     };
@@ -225,9 +232,14 @@ export function isToldOnce(eventType: PostbackEventType): boolean {
   return ONCE.has(eventType);
 }
 
-export function subjectOf(eventType: PostbackEventType, { traceId, day }: Pick<Occurrence, "traceId" | "day">): string {
-  if (ONCE.has(eventType)) return "";
-  return traceId || day;
+/** A rule's own code makes another conversion: a level and a quest of one day are both reported. */
+export function subjectOf(
+  eventType: PostbackEventType,
+  { traceId, day }: Pick<Occurrence, "traceId" | "day">,
+  code = "",
+): string {
+  const subject = ONCE.has(eventType) ? "" : traceId || day;
+  return code === "" ? subject : `${subject} ${code}`.trimStart();
 }
 
 function obstacleOf(rule: PostbackRule, occurrence: Occurrence, user: JudgedUser): SkipReason | undefined {

@@ -61,8 +61,8 @@ function routeOf({ adData }: Conversion, { account }: CallContext): string {
 const PAGE_LENGTH_MAX = 1024;
 
 function byBdVid(conversion: Conversion, { account }: CallContext): Prepared {
-  const { eventType, atMs, cents, dedupeId, adData } = conversion;
-  const code = codeOf(eventType, BAIDU_CODES, account("codes"));
+  const { atMs, cents, dedupeId, adData } = conversion;
+  const code = codeOf(conversion, BAIDU_CODES, account("codes"));
   if (code.kind === "skip") return code;
   if (!/^\d+$/.test(code.code)) return skip("Baidu's codes for bd_vid must be whole numbers.");
   const lacking = lack(account, ["token", "page"]);
@@ -103,8 +103,8 @@ const VALUE_MACRO = /(?:\{\{|%7B%7B)AVALUE(?:\}\}|%7D%7D)/gi;
 
 /** `key_action:2` is a key action measured by Baidu's second figure, the revenue of a user. */
 function byCallback(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
-  const { eventType, atMs, cents, adData } = conversion;
-  const code = codeOf(eventType, BAIDU_APP_CODES, account("codes_app"));
+  const { atMs, cents, adData } = conversion;
+  const code = codeOf(conversion, BAIDU_APP_CODES, account("codes_app"));
   if (code.kind === "skip") return code;
   const lacking = lack(account, ["akey"]);
   if (lacking) return lacking;

@@ -52,8 +52,9 @@ export const bilibiliPostback: PostbackConnector = {
   read,
 };
 
-function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: CallContext): Prepared {
-  const code = codeOf(eventType, CODES, account("codes"));
+function prepare(conversion: Conversion, { account }: CallContext): Prepared {
+  const { atMs, cents, adData } = conversion;
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   const field = fieldsOf(adData);
   const trackId = field("track_id") || field("click_id");

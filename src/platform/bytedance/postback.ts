@@ -39,8 +39,8 @@ function prepare(conversion: Conversion, context: CallContext): Prepared {
   const { account } = context;
   const code =
     route === "v2"
-      ? codeOf(conversion.eventType, BYTEDANCE_CODES, account("codes"))
-      : codeOf(conversion.eventType, BYTEDANCE_V1_CODES, account("codes_v1"));
+      ? codeOf(conversion, BYTEDANCE_CODES, account("codes"))
+      : codeOf(conversion, BYTEDANCE_V1_CODES, account("codes_v1"));
   if (code.kind === "skip") return code;
   if (route === "clue") return byClueGateway(conversion, context, code.code);
   const callback = callbackOf(conversion);

@@ -1,6 +1,6 @@
 import { isObject } from "../../domain/json.ts";
 import type { PostbackEventType } from "../../domain/postback/postback.ts";
-import type { AccountField } from "./connector.ts";
+import type { AccountField, Conversion } from "./connector.ts";
 import { type Skip, skip } from "./prepared.ts";
 
 /** A platform's code for each event type; null when it has none. */
@@ -15,8 +15,9 @@ export const CODES_FIELD: AccountField = {
 
 export type Code = { kind: "code"; code: string } | Skip;
 
-/** The account's own code, else the one in the table. `own` is the text of the account's field. */
-export function codeOf(eventType: PostbackEventType, codes: Codes, own: string): Code {
+/** The rule's own code, else the account's, else the one in the table. `own` is the text of the account's field. */
+export function codeOf({ eventType, code: named }: Conversion, codes: Codes, own: string): Code {
+  if (named !== "") return { kind: "code", code: named };
   const changes = own === "" ? new Map<string, string>() : changesIn(own);
   if (!changes) return skip("The account's `codes` must be a JSON object of texts.");
   const code = changes.get(eventType) ?? codes[eventType] ?? "";

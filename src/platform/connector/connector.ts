@@ -43,6 +43,8 @@ export type ReplyVerdict = { kind: "accepted" } | { kind: "retry" | "permanent" 
 /** A conversion to report to a platform: one moment of one user that its ad brought. */
 export type Conversion = {
   eventType: PostbackEventType;
+  /** The platform's own code, if the rule names one. */
+  code: string;
   atMs: number;
   /** The amount to report, in cents, or null for none. */
   cents: number | null;

@@ -62,8 +62,8 @@ export const huaweiPostback: PostbackConnector = {
  * text, the conversion's time is in seconds, the call's time in milliseconds, and the price in yuan.
  */
 function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
-  const { eventType, atMs, cents, adData, user } = conversion;
-  const code = codeOf(eventType, CODES, account("codes"));
+  const { atMs, cents, adData, user } = conversion;
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   const lacking = lack(account, ["url", "secret_key"]);
   if (lacking) return lacking;

@@ -60,8 +60,9 @@ export const kuaishouPostback: PostbackConnector = {
   read,
 };
 
-function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: CallContext): Prepared {
-  const code = codeOf(eventType, CODES, account("codes"));
+function prepare(conversion: Conversion, { account }: CallContext): Prepared {
+  const { eventType, atMs, cents, adData } = conversion;
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   if (cents === null && NEED_AMOUNT.has(code.code)) return skip(`Kuaishou accepts ${eventType} only with an amount.`);
   // The token is passed on unchanged: Kuaishou cannot decode a part of it.

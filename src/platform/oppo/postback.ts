@@ -62,7 +62,7 @@ export const oppoPostback: PostbackConnector = {
 const KEY_BYTES = 16;
 
 function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
-  const code = codeOf(conversion.eventType, CODES, account("codes"));
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   if (!/^\d+$/.test(code.code)) return skip("OPPO's codes must be whole numbers.");
   const lacking = lack(account, ["key", "salt", "pkg"]);

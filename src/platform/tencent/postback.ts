@@ -89,7 +89,7 @@ const FIELDS: readonly AccountField[] = [
 export const tencentPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
 
 function prepare(conversion: Conversion, context: CallContext): Prepared {
-  const code = codeOf(conversion.eventType, CODES, context.account("codes"));
+  const code = codeOf(conversion, CODES, context.account("codes"));
   if (code.kind === "skip") return code;
   const action = actionOf(conversion, context, code.code);
   const route = routeOf(conversion, context);

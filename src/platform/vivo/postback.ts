@@ -63,7 +63,7 @@ const FIELDS: readonly AccountField[] = [
 export const vivoPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
 
 function prepare(conversion: Conversion, { account, nowMs, nonce }: CallContext): Prepared {
-  const code = codeOf(conversion.eventType, CODES, account("codes"));
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   const lacking = lack(account, ["access_token", "src_id", "pkg_name"]);
   if (lacking) return lacking;

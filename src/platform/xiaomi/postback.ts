@@ -62,7 +62,7 @@ export const xiaomiPostback: PostbackConnector = {
 };
 
 function prepare(conversion: Conversion, { account }: CallContext): Prepared {
-  const code = codeOf(conversion.eventType, CODES, account("codes"));
+  const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   const lacking = lack(account, ["app_id", "sign_key", "encrypt_key"]);
   if (lacking) return lacking;

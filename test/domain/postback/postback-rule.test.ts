@@ -26,6 +26,7 @@ const RULE: PostbackRule = {
   campaignId: "",
   moment: "pay",
   eventType: "pay",
+  code: "",
   conditions: {},
   shareBp: 10_000,
   value: { kind: "as_is" },
@@ -326,5 +327,15 @@ describe("the subject", () => {
   ])("%s of order %j: %j", (eventType, traceId, subject) => {
     for (const change of [{}, { reach: "no_account" as const }])
       expect(one({ ...change, rules: [{ eventType }], occurrence: { traceId } }).subject).toBe(subject);
+  });
+
+  test.each<[PostbackRule["eventType"], string, string]>([
+    ["game_action", "update_level", "2026-05-02 update_level"],
+    ["create_role", "create_gamerole", "create_gamerole"],
+  ])("%s with the rule's own code %s is a conversion of its own: %j", (eventType, code, subject) => {
+    const [rules, occurrence] = [[{ eventType, code }], { traceId: "" }];
+    expect(one({ rules, occurrence })).toMatchObject({ code, subject, status: 0 });
+    // Skipped under the same subject, so that it can still be sent when it happens again.
+    expect(one({ rules: [{ ...rules[0], shareBp: 0 }], occurrence })).toMatchObject({ code, subject, status: 3 });
   });
 });

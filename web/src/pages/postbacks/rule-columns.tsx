@@ -46,11 +46,11 @@ function useShownColumns(): Column<PostbackRule>[] {
     {
       name: "moment",
       title: columns.moment,
-      cell: ({ moment, event_type, rule_id }) => (
+      cell: ({ moment, event_type, code, rule_id }) => (
         <div className="rule-moment">
           <strong>{words.moment(moment)}</strong>
           <div className="soft small">
-            {text.toldAs(words.eventType(event_type))} · #{rule_id}
+            {text.toldAs(words.eventType(event_type), code)} · #{rule_id}
           </div>
         </div>
       ),

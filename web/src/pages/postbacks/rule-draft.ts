@@ -7,6 +7,8 @@ export type RuleDraft = {
   retentionDays: string;
   eventName: string;
   eventType: string;
+  /** Used only with a platform, whose code it is. */
+  code: string;
   platform: string;
   campaign: string;
   amountFrom: string;
@@ -39,6 +41,7 @@ export const NEW_RULE: RuleDraft = {
   retentionDays: "1",
   eventName: "",
   eventType: "pay",
+  code: "",
   platform: "",
   campaign: "",
   amountFrom: "",
@@ -70,6 +73,7 @@ export function draftOf(rule: PostbackRule): RuleDraft {
     retentionDays: retentionDays ?? "1",
     eventName: eventName ?? "",
     eventType: rule.event_type,
+    code: rule.code,
     platform: rule.ad_platform,
     campaign: rule.turbo_promoted_object_id,
     amountFrom: majorText(amountFrom),
@@ -95,6 +99,7 @@ export function fieldsOf(draft: RuleDraft): RuleFields {
   return {
     moment: momentOf(draft),
     event_type: draft.eventType,
+    code: draft.platform === "" ? "" : draft.code.trim(),
     ad_platform: draft.platform,
     turbo_promoted_object_id: draft.campaign.trim(),
     amount: isCounted ? boundsText(centsText(draft.amountFrom), centsText(draft.amountTo)) : "",

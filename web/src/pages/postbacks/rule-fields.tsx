@@ -53,6 +53,15 @@ export function WhatFields({ draft, onChange }: FieldsProps) {
       <div className="form-pair">
         <PostbackPlatformField value={draft.platform} onChange={(platform) => onChange({ platform })} />
         <CampaignField value={draft.campaign} onChange={(campaign) => onChange({ campaign })} />
+        {draft.platform !== "" && (
+          <TextField
+            label={text.code}
+            hint={text.codeHint}
+            value={draft.code}
+            onChange={(code) => onChange({ code })}
+            spellCheck={false}
+          />
+        )}
       </div>
     </fieldset>
   );
