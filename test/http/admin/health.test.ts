@@ -214,9 +214,13 @@ describe("entries set aside", () => {
 
   test("come page by page, newest first", async () => {
     const app = await server.createApp();
-    const ids: number[] = [];
-    for (let number = 0; number < LIMITS.setAsidePage + 2; number += 1)
-      ids.push(await setAside(app, Buffer.from("x"), `Number ${number}.`));
+    const rows = await tables.query(
+      `insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
+        select $1, 1, 14, $2, $3, 'Number ' || n, 'x', 'waiting' from generate_series(1, $4) as n
+        returning set_aside_id::int as id`,
+      [journalId, app.appId, Date.now(), LIMITS.setAsidePage + 2],
+    );
+    const ids = rows.map(({ id }) => id);
     const first = (await analyst.get("set-aside", { app_id: app.appId })).data;
     expect(first).toMatchObject({ has_more: true });
     const last = first.entries.at(-1).id;
