@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
+import { eventually } from "../../support/patience.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { type Row, Tables, track } from "../fixture.ts";
 
@@ -9,10 +10,14 @@ const tables = new Tables(server);
 const LIMIT = Number("9999999999999.999");
 const ADDRESS = { $ip: expect.any(String), $ua: expect.any(String) };
 
+type Sent = { errors: Row[]; stored: Row };
+
 /** One app and one client for all tests that declare nothing; events are told apart by their times. */
 let shared: App;
+let sent: Map<string, Sent>;
 beforeAll(async () => {
   shared = await server.appWith(["a"]);
+  sent = await sendAll([...STORED, ...LEFT_OUT, ...CUT]);
 });
 
 let lastMs = 0;
@@ -23,20 +28,25 @@ function nextMs(): number {
 
 const storedAt = async (app: App, time: number) => (await tables.events(app)).find((row) => row.at_ms === time)!;
 
-/** Sends the properties beside a valid one; returns the reported errors and the stored properties. */
-async function send(properties: Row, app = shared) {
-  const time = nextMs();
+/** Collects an event at this time with the properties beside a valid one; returns the reported errors. */
+async function collect(app: App, properties: Row, time: number): Promise<Row[]> {
   const answer = await server.collect(app, "a", [track("held", { good: 1, ...properties }, time)]);
   expect(answer).toMatchObject({ status: 200, code: 0, msg: "success" });
-  return { errors: (answer.extra.errors ?? []) as Row[], stored: (await storedAt(app, time)).properties };
+  return answer.extra.errors ?? [];
 }
 
-async function expectLeftOut(properties: Row): Promise<void> {
-  const { errors, stored } = await send(properties);
-  const told = { index: 0, event: "held", reason: "bad_property", message: expect.stringMatching(/left out\.$/) };
-  expect(errors).toEqual([told]);
-  expect(errors[0]!.message).toContain(JSON.stringify(Object.keys(properties)[0]).slice(0, 50));
-  expect(stored).toEqual({ good: 1, ...ADDRESS });
+async function send(properties: Row, app = shared): Promise<Sent> {
+  const time = nextMs();
+  const errors = await collect(app, properties, time);
+  return { errors, stored: (await storedAt(app, time)).properties };
+}
+
+/** Sends the properties of all cases at once; returns what became of each, by its title. */
+async function sendAll(cases: readonly (readonly [title: string, properties: Row, ...unknown[]])[]) {
+  const times = cases.map(nextMs);
+  const errors = await Promise.all(cases.map(([, properties], index) => collect(shared, properties, times[index]!)));
+  const stored = new Map((await tables.events(shared)).map((row) => [row.at_ms, row.properties]));
+  return new Map(cases.map(([title], index) => [title, { errors: errors[index]!, stored: stored.get(times[index]!) }]));
 }
 
 function nested(depth: number): Row {
@@ -45,45 +55,61 @@ function nested(depth: number): Row {
   return value;
 }
 
+const STORED: readonly [title: string, properties: Row][] = [
+  ["a text", { a: "text", empty: "", script: '中文 🎮 \\ " \n\t' }],
+  ["a number", { a: 1, b: -1.5, c: 0, d: 0.001 }],
+  ["a number at the limit", { a: LIMIT, b: -LIMIT, c: 9999999999999 }],
+  ["a truth value", { a: true, b: false }],
+  ["a date-time", { a: "2024-02-29 23:59:59.123", b: "2024-02-29T23:59:59Z" }],
+  ["a list of texts", { a: [], b: ["x", "y", ""] }],
+  ["a list of 500 texts", { a: Array.from({ length: 500 }, (_, index) => `item${index}`) }],
+  ["an object", { a: {}, b: { c: { d: [1, null, { e: true }] } } }],
+  ["null", { a: null }],
+  ["a text of 2,048 bytes", { a: "x".repeat(2048), b: "é".repeat(1024) }],
+  ["named with 50 characters", { ["x".repeat(50)]: 1, A_1: 2 }],
+  ["a preset", { $os: "iOS", $scene: 1001, $url_query: { a: "b" }, $lib: "python", $is_first_time: true }],
+];
+
+const titled = (what: string, value: unknown, properties: Row): [string, Row] => [
+  `${what} ${JSON.stringify(value)}`,
+  properties,
+];
+const LEFT_OUT: readonly [title: string, properties: Row][] = [
+  ...["", " ", "1st", "_a", "a b", "a-b", "属性", "x".repeat(51), "a$b", "$no_preset", "a\u0001"].map((name) =>
+    titled("its name is", name, { [name]: 1 }),
+  ),
+  ...[10000000000000, -10000000000000, 1e300].map((amount) => titled("its number is", amount, { amount })),
+  ...[[1, 2], ["a", 1], [null], [["a"]], [{}]].map((list) =>
+    titled("it is a list of anything but texts,", list, { list }),
+  ),
+  ...["$pay_amount", "$ecpm"].flatMap((name) =>
+    ["12", true, ["1"]].map((value) => titled(`it is the money ${name}, but no number:`, value, { [name]: value })),
+  ),
+];
+
+const CUT: readonly [title: string, properties: Row, kept: string][] = [
+  ["of one byte each", { long: "x".repeat(2049) }, "x".repeat(2048)],
+  ["of two bytes each", { long: "é".repeat(1025) }, "é".repeat(1024)],
+  ["of three bytes each", { long: "中".repeat(1000) }, "中".repeat(682)],
+  ["of four bytes each", { long: "🎮".repeat(600) }, "🎮".repeat(512)],
+  ["with the limit inside a character", { long: `xxx${"🎮".repeat(600)}` }, `xxx${"🎮".repeat(511)}`],
+  ["with the limit one byte into a character", { long: `${"x".repeat(2047)}é!` }, "x".repeat(2047)],
+];
+
 describe("a property is stored as sent if it is", () => {
-  test.each<[string, Row]>([
-    ["a text", { a: "text", empty: "", script: '中文 🎮 \\ " \n\t' }],
-    ["a number", { a: 1, b: -1.5, c: 0, d: 0.001 }],
-    ["a number at the limit", { a: LIMIT, b: -LIMIT, c: 9999999999999 }],
-    ["a truth value", { a: true, b: false }],
-    ["a date-time", { a: "2024-02-29 23:59:59.123", b: "2024-02-29T23:59:59Z" }],
-    ["a list of texts", { a: [], b: ["x", "y", ""] }],
-    ["a list of 500 texts", { a: Array.from({ length: 500 }, (_, index) => `item${index}`) }],
-    ["an object", { a: {}, b: { c: { d: [1, null, { e: true }] } } }],
-    ["null", { a: null }],
-    ["a text of 2,048 bytes", { a: "x".repeat(2048), b: "é".repeat(1024) }],
-    ["named with 50 characters", { ["x".repeat(50)]: 1, A_1: 2 }],
-    ["a preset", { $os: "iOS", $scene: 1001, $url_query: { a: "b" }, $lib: "python", $is_first_time: true }],
-  ])("%s", async (_what, properties) => {
-    const { errors, stored } = await send(properties);
-    expect(errors).toEqual([]);
-    expect(stored).toEqual({ good: 1, ...properties, ...ADDRESS });
+  test.each(STORED)("%s", (title, properties) => {
+    expect(sent.get(title)).toEqual({ errors: [], stored: { good: 1, ...properties, ...ADDRESS } });
   });
 });
 
 describe("a property is left out and reported, and the event stored, if", () => {
-  test.each(["", " ", "1st", "_a", "a b", "a-b", "属性", "x".repeat(51), "a$b", "$no_preset", "a\u0001"])(
-    "its name is %j",
-    async (name) => {
-      await expectLeftOut({ [name]: 1 });
-    },
-  );
-
-  test.each([10000000000000, -10000000000000, 1e300])("its number is %d", async (number) => {
-    await expectLeftOut({ amount: number });
+  test.each(LEFT_OUT)("%s", (title, properties) => {
+    const { errors, stored } = sent.get(title)!;
+    const told = { index: 0, event: "held", reason: "bad_property", message: expect.stringMatching(/left out\.$/) };
+    expect(errors).toEqual([told]);
+    expect(errors[0]!.message).toContain(JSON.stringify(Object.keys(properties)[0]).slice(0, 50));
+    expect(stored).toEqual({ good: 1, ...ADDRESS });
   });
-
-  test.each([[[1, 2]], [["a", 1]], [[null]], [[["a"]]], [[{}]]])(
-    "its list %j holds anything but texts",
-    async (list) => {
-      await expectLeftOut({ list });
-    },
-  );
 
   test("its number is beyond a double", async () => {
     const time = nextMs();
@@ -115,10 +141,6 @@ describe("a property is left out and reported, and the event stored, if", () => 
     expect((await storedAt(shared, time)).properties).toEqual({ good: 1, ...ADDRESS });
   });
 
-  test.each(["$pay_amount", "$ecpm"])("%s, which is money, is not a number", async (name) => {
-    for (const value of ["12", true, ["1"]]) await expectLeftOut({ [name]: value });
-  });
-
   test("it is not declared in a strict app", async () => {
     const app = await server.appWith(["a"], { metadataMode: "strict" });
     const answer = await server.collect(app, "a", [track("$AppStart", { surprise: 1, $os: "ios" })]);
@@ -128,17 +150,8 @@ describe("a property is left out and reported, and the event stored, if", () => 
 });
 
 describe("a property that is only too long is cut and reported", () => {
-  const cut = (text: string, kept: string) => ({ text, kept });
-
-  test.each([
-    ["of one byte each", cut("x".repeat(2049), "x".repeat(2048))],
-    ["of two bytes each", cut("é".repeat(1025), "é".repeat(1024))],
-    ["of three bytes each", cut("中".repeat(1000), "中".repeat(682))],
-    ["of four bytes each", cut("🎮".repeat(600), "🎮".repeat(512))],
-    ["with the limit inside a character", cut(`xxx${"🎮".repeat(600)}`, `xxx${"🎮".repeat(511)}`)],
-    ["with the limit one byte into a character", cut(`${"x".repeat(2047)}é!`, "x".repeat(2047))],
-  ])("a text over 2,048 bytes, of characters %s, keeps whole characters", async (_what, { text, kept }) => {
-    const { errors, stored } = await send({ long: text });
+  test.each(CUT)("a text over 2,048 bytes, of characters %s, keeps whole characters", (title, _properties, kept) => {
+    const { errors, stored } = sent.get(title)!;
     expect(errors).toMatchObject([{ reason: "bad_property", message: expect.stringMatching(/"long".* cut/) }]);
     expect(stored).toEqual({ good: 1, long: kept, ...ADDRESS });
     expect(Buffer.byteLength(stored.long)).toBeLessThanOrEqual(2048);
@@ -169,25 +182,45 @@ describe("a declared type", () => {
   };
   const types = Object.keys(values);
 
-  test.each(types)("%s accepts values of that type and leaves out all others", async (declared) => {
+  const propertyOf = (declared: string) => `as_${declared}`;
+  const everyProperty = (valueFor: (declared: string) => unknown): Row =>
+    Object.fromEntries(types.map((declared) => [propertyOf(declared), valueFor(declared)]));
+
+  /** What became of an event in which the property of every type has the value of this one. */
+  const sentAs = new Map<string, Sent>();
+  beforeAll(async () => {
     const app = await server.appWith(["a"]);
-    await tables.changeSettings(
-      `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', 'p', $2, 'declared', 0)`,
-      [app.appId, declared],
-    );
-    const misfit = declared === "object" ? true : {};
-    const isNoticed = async () =>
-      (await server.collect(app, "a", [track("probe", { p: misfit })])).extra.errors?.length;
-    await expect.poll(isNoticed).toBe(1);
+    for (const declared of types)
+      await tables.changeSettings(
+        `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', $2, $3, 'declared', 0)`,
+        [app.appId, propertyOf(declared), declared],
+      );
+    const misfits = everyProperty((declared) => (declared === "object" ? true : {}));
+    await eventually(async () => {
+      const { extra } = await server.collect(app, "a", [track("probe", misfits)]);
+      expect(extra.errors).toHaveLength(types.length);
+    });
+    for (const type of types)
+      sentAs.set(
+        type,
+        await send(
+          everyProperty(() => values[type]),
+          app,
+        ),
+      );
+  });
+
+  test.each(types)("%s accepts values of that type and leaves out all others", (declared) => {
     // A date-time is written as a text, so a text property accepts it too.
     const fits = types.filter((type) => type === declared || (declared === "string" && type === "datetime"));
     for (const type of types) {
-      const { errors, stored } = await send({ p: values[type], type }, app);
-      expect({ type, told: errors.map(({ reason }) => reason) }).toEqual({
+      const { errors, stored } = sentAs.get(type)!;
+      const told = errors.filter(({ message }) => message.includes(`"${propertyOf(declared)}"`));
+      expect({ type, told: told.map(({ reason }) => reason), stored: stored[propertyOf(declared)] }).toEqual({
         type,
         told: fits.includes(type) ? [] : ["bad_property"],
+        stored: fits.includes(type) ? values[type] : undefined,
       });
-      expect(stored).toEqual({ good: 1, type, ...(fits.includes(type) ? { p: values[type] } : {}), ...ADDRESS });
     }
   });
 

@@ -8,24 +8,6 @@ import { BASE, type Row, Tables } from "../fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-/** An app without clicks, in which each launch query has its own client. */
-let app: App;
-let clients = 0;
-beforeAll(async () => {
-  app = await server.createApp();
-});
-
-/** The user get record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
-async function recordOf(adData: string): Promise<Row> {
-  clients += 1;
-  const client = `client ${clients}`;
-  const body = `{"client_id":"${client}","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
-  expect(await server.post("user/register/", app, body)).toMatchObject({ code: 0 });
-  const users = await server.lookUp(app, client);
-  expect(users).toHaveLength(1);
-  return users[0];
-}
-
 type Case = { platform: string; named: string; adData: Row; expected: Row };
 
 const CASES: readonly Case[] = [
@@ -111,62 +93,92 @@ const CASES: readonly Case[] = [
     expected: { gravity: { turbo_vid: "tv-1" } },
   },
 ];
-const named = CASES.map((one): [string, string, Case] => [one.platform, one.named, one]);
+const BYTEDANCE_KEYS = [
+  ...["clue_token", "ad_id", "creative_id", "request_id", "advertiser_id", "project_id", "promotion_id"],
+];
+const KUAISHOU_KEYS = ["ksUnitId", "ksCampaignId", "ksCreativeId", "ksChannel"];
+
+const ORGANIC: readonly [what: string, adData: Row][] = [
+  ["is empty", {}],
+  ["holds other keys only", { scene: "1001", from: "friend", query: "a=b" }],
+  ["holds empty values", { gdt_vid: "", clue_token: "", callback: "" }],
+  ["holds unreplaced macros", { gdt_vid: "__CLICK_ID__", clue_token: "__CLUE_TOKEN__", callback: "__CALLBACK__" }],
+  ["is Apple's answer for a user without an ad", { attribution: "false", orgId: 1 }],
+  ["names an organisation but no attribution", { orgId: 1 }],
+  ["holds values of odd types", { gdt_vid: null, clue_token: {}, ad_id: [] }],
+];
+
+const flat = ({ platform, named }: Case) => `flat: ${platform} by ${named}`;
+const nested = ({ platform, named }: Case) => `nested under the platform's name: ${platform} by ${named}`;
+
+/** The ad_data of each client, as JSON text so that long numbers keep their digits. */
+const AD_DATA = new Map<string, string>([
+  ...CASES.map((one): [string, string] => [flat(one), JSON.stringify(one.adData)]),
+  ...CASES.map((one): [string, string] => [nested(one), JSON.stringify({ [one.platform]: one.adData })]),
+  ...[...BYTEDANCE_KEYS, ...KUAISHOU_KEYS].map((key): [string, string] => [key, JSON.stringify({ [key]: "1" })]),
+  ...[...ORGANIC, ...ORGANIC_QUERIES.slice(0, 2)].map(([what, query]): [string, string] => [
+    what,
+    JSON.stringify(query),
+  ]),
+  ["other keys", '{"scene":"1001","gdt_vid":"g","deep":{"a":[1]},"odd key":true}'],
+  ["long numbers", '{"clue_token":"t","promotion_id":7265432109876543210,"advertiser_id":1765432109876543219}'],
+  ["numbers", '{"attribution":true,"orgId":1,"campaignId":2,"adId":3}'],
+  ["Douyin", JSON.stringify(SCENES[0]!.query)],
+  ["unreadable", '{"clickid":"c","promotionid":"7","ad_params":"%7B%22log_extra"}'],
+]);
+
+/** An app without clicks, and the user get records of its clients after their registration. */
+let app: App;
+let records: Map<string, Row>;
+beforeAll(async () => {
+  app = await server.createApp();
+  const register = async ([client, adData]: [string, string]) => {
+    const body = `{"client_id":${JSON.stringify(client)},"name":"n","channel":"c","version":1,"ad_data":${adData}}`;
+    expect(await server.post("user/register/", app, body)).toMatchObject({ code: 0 });
+  };
+  await Promise.all([...AD_DATA].map(register));
+  const users = await server.lookUp(app, ...AD_DATA.keys());
+  records = new Map(users.map((user) => [user.client_id, user]));
+});
 
 describe("ad_data is the launch query", () => {
-  test.each(named)("flat: %s by %s", async (platform, _named, { adData, expected }) => {
-    expect(await recordOf(JSON.stringify(adData))).toMatchObject({ click_company: platform, ...expected });
+  test.each(CASES.map((one) => [flat(one), one] as const))("%s", (client, { platform, expected }) => {
+    expect(records.get(client)).toMatchObject({ click_company: platform, ...expected });
   });
 
-  test.each(named)("nested under the platform's name: %s by %s", async (platform, _named, { adData, expected }) => {
-    const nested = JSON.stringify({ [platform]: adData });
-    expect(await recordOf(nested)).toMatchObject({ click_company: platform, ...expected });
+  test.each(CASES.map((one) => [nested(one), one] as const))("%s", (client, { platform, expected }) => {
+    expect(records.get(client)).toMatchObject({ click_company: platform, ...expected });
   });
 
-  test.each(["clue_token", "ad_id", "creative_id", "request_id", "advertiser_id", "project_id", "promotion_id"])(
-    "%s alone names bytedance",
-    async (key) => {
-      expect(await recordOf(JSON.stringify({ [key]: "1" }))).toMatchObject({ click_company: "bytedance" });
-    },
-  );
-
-  test.each(["ksUnitId", "ksCampaignId", "ksCreativeId", "ksChannel"])("%s alone names kuaishou", async (key) => {
-    expect(await recordOf(JSON.stringify({ [key]: "1" }))).toMatchObject({ click_company: "kuaishou" });
+  test.each(BYTEDANCE_KEYS)("%s alone names bytedance", (key) => {
+    expect(records.get(key)).toMatchObject({ click_company: "bytedance" });
   });
 
-  test.each<[string, Row]>([
-    ["is empty", {}],
-    ["holds other keys only", { scene: "1001", from: "friend", query: "a=b" }],
-    ["holds empty values", { gdt_vid: "", clue_token: "", callback: "" }],
-    ["holds unreplaced macros", { gdt_vid: "__CLICK_ID__", clue_token: "__CLUE_TOKEN__", callback: "__CALLBACK__" }],
-    ["is Apple's answer for a user without an ad", { attribution: "false", orgId: 1 }],
-    ["names an organisation but no attribution", { orgId: 1 }],
-    ["holds values of odd types", { gdt_vid: null, clue_token: {}, ad_id: [] }],
-  ])("a user is organic when it %s", async (_what, adData) => {
-    const record = await recordOf(JSON.stringify(adData));
+  test.each(KUAISHOU_KEYS)("%s alone names kuaishou", (key) => {
+    expect(records.get(key)).toMatchObject({ click_company: "kuaishou" });
+  });
+
+  test.each(ORGANIC)("a user is organic when it %s", (what) => {
+    const record = records.get(what)!;
     expect(record).toMatchObject({ click_company: "", advertiser_id: "", aid: "", cid: "" });
     const platformObjects = Object.values(record).filter((value) => typeof value === "object");
     expect(platformObjects).toEqual([]);
   });
 
-  test("other keys beside those of the platform do not matter", async () => {
-    const adData = { scene: "1001", gdt_vid: "g", deep: { a: [1] }, "odd key": true };
-    expect(await recordOf(JSON.stringify(adData))).toMatchObject({ click_company: "tencent" });
+  test("other keys beside those of the platform do not matter", () => {
+    expect(records.get("other keys")).toMatchObject({ click_company: "tencent" });
   });
 
-  test("an id that is a long number keeps its digits", async () => {
-    const record = await recordOf(
-      '{"clue_token":"t","promotion_id":7265432109876543210,"advertiser_id":1765432109876543219}',
-    );
-    expect(record).toMatchObject({
+  test("an id that is a long number keeps its digits", () => {
+    expect(records.get("long numbers")).toMatchObject({
       aid: "7265432109876543210",
       advertiser_id: "1765432109876543219",
       bytedance_v2: { promotion_id: "7265432109876543210" },
     });
   });
 
-  test("a record of every kind holds only texts", async () => {
-    const record = await recordOf('{"attribution":true,"orgId":1,"campaignId":2,"adId":3}');
+  test("a record of every kind holds only texts", () => {
+    const record = records.get("numbers")!;
     expect(record.click_company).toBe("asa");
     for (const value of [...Object.values(record), ...Object.values(record.asa)])
       expect(["string", "object"]).toContain(typeof value);
@@ -192,27 +204,34 @@ const WIRED = SCENES.filter(({ scene }, at) => SCENES.findIndex((one) => one.sce
 const CAMPAIGN = "autumn2026launch";
 
 describe("a user brought by an ad", () => {
-  test.each(WIRED)("$scene: is known by the click's own key, or else by the launch query alone", async (one) => {
-    const { platform, query, ids, link } = one;
-    const clicked = await server.createApp();
-    const call = { app_id: String(clicked.appId), company: platform, track_id: CAMPAIGN, ...link };
-    await server.get(`${BASE}/event/click/`, call);
-    await server.register(clicked, "clicked", { ad_data: query });
-    await server.register(app, `alone ${one.scene}`, { ad_data: query });
+  /** Each scene has an app with its click, because some have the same click id, and a client in the app without clicks. */
+  const withClick = new Map<string, App>();
+  beforeAll(async () => {
+    for (const { scene, platform, query, link } of WIRED) {
+      const clicked = await server.createApp();
+      withClick.set(scene, clicked);
+      const call = { app_id: String(clicked.appId), company: platform, track_id: CAMPAIGN, ...link };
+      await server.get(`${BASE}/event/click/`, call);
+      await server.register(clicked, scene, { ad_data: query });
+      await server.register(app, scene, { ad_data: query });
+    }
     await server.settle();
+  });
+
+  test.each(WIRED)("$scene: is known by the click's own key, or else by the launch query alone", async (one) => {
+    const { scene, platform, ids } = one;
     const ofQuery = { ad_platform: platform, aid: ids.aid ?? "", gid: ids.gid ?? "", cid: ids.cid ?? "" };
-    expect(await tables.user(clicked, "clicked")).toMatchObject({
+    expect(await tables.user(withClick.get(scene)!, scene)).toMatchObject({
       ...ofQuery,
       method: "click_key",
       turbo_promoted_object_id: CAMPAIGN,
     });
-    const user = await tables.user(app, `alone ${one.scene}`);
-    expect(user).toMatchObject({ ...ofQuery, method: "launch_query", advertiser_id: ids.advertiserId ?? "" });
+    const byQuery = { ...ofQuery, method: "launch_query", advertiser_id: ids.advertiserId ?? "" };
+    expect(await tables.user(app, scene)).toMatchObject(byQuery);
   });
 
-  test("Douyin's names without underscores show in the platform's own object of user get", async () => {
-    const record = await recordOf(JSON.stringify(SCENES[0]!.query));
-    expect(record.bytedance_v2).toEqual({
+  test("Douyin's names without underscores show in the platform's own object of user get", () => {
+    expect(records.get("Douyin")!.bytedance_v2).toEqual({
       project_id: "7394291765869707283",
       promotion_id: "7394295222693527561",
       mid1: "0",
@@ -233,12 +252,11 @@ describe("a user brought by an ad", () => {
     ]);
   });
 
-  test("unreadable ad_params affect neither the registration nor its source", async () => {
-    const record = await recordOf(JSON.stringify({ clickid: "c", promotionid: "7", ad_params: "%7B%22log_extra" }));
-    expect(record).toMatchObject({ click_company: "bytedance", aid: "7" });
+  test("unreadable ad_params affect neither the registration nor its source", () => {
+    expect(records.get("unreadable")).toMatchObject({ click_company: "bytedance", aid: "7" });
   });
 });
 
-test.each(ORGANIC_QUERIES.slice(0, 2))("%s is organic", async (_, query) => {
-  expect(await recordOf(JSON.stringify(query))).toMatchObject({ click_company: "", aid: "" });
+test.each(ORGANIC_QUERIES.slice(0, 2))("%s is organic", (what) => {
+  expect(records.get(what)).toMatchObject({ click_company: "", aid: "" });
 });
