@@ -57,6 +57,8 @@ function tencent(touch: Touch): Macros {
     __ADGROUP_NAME__: ad.aidName,
     __AD_ID__: ad.cid,
     __AD_NAME__: `${ad.aidName} picture`,
+    __DYNAMIC_CREATIVE_ID__: ad.cid,
+    __DYNAMIC_CREATIVE_NAME__: `${ad.aidName} picture`,
     __SITE_SET_NAME__: ad.csite,
     __CLICK_TIME__: seconds(touch.atMs),
     __IMPRESSION_TIME__: seconds(touch.atMs),
@@ -116,6 +118,8 @@ function bytedance(touch: Touch): Macros {
     ...ids,
     __ADVERTISER_ID__: ad.advertiserId,
     __CID__: ad.cid,
+    __CID_NAME__: `${ad.aidName} picture`,
+    __CTYPE__: "15",
     __CSITE__: ad.csite,
     __TS__: String(touch.atMs),
     __REQUEST_ID__: `rq${token}`,
@@ -146,6 +150,8 @@ function baidu(touch: Touch): Macros {
     __BD_VID__: ad.offer === "mini_game" ? token : "",
     __CALLBACK_URL__: callbackOf(touch),
     __EXT_INFO__: "",
+    __IMEI_MD5__: hashed(phone.imei),
+    __ANDROID_ID_MD5__: hashed(phone.androidId),
     __TS__: String(touch.atMs),
     __OS_TYPE__: phone.os === "ios" ? "1" : "0",
     __IMEI__: hashed(phone.imei),
@@ -200,7 +206,7 @@ function vivo(touch: Touch): Macros {
 
 /** Macros that identify the touch and the device. */
 const ID_MACROS =
-  /^__(?:CLICK_ID|REQUEST_ID|CALLBACK|CALLBACK_PARAM|CALLBACK_URL|BD_VID|TRACKID|REQUESTID|WECHAT_OPEN_ID|MUID|HASH_\w+|CAID\w*|IMEI\w*|OAID\w*|IDFA\w*|ANDROIDID\w*|KENYID_CAA|LLSID)__$/;
+  /^__(?:CLICK_ID|REQUEST_ID|CALLBACK|CALLBACK_PARAM|CALLBACK_URL|BD_VID|TRACKID|REQUESTID|WECHAT_OPEN_ID|MUID|HASH_\w+|CAID\w*|IMEI\w*|OAID\w*|IDFA\w*|ANDROIDID\w*|ANDROID_ID_MD5|KENYID_CAA|LLSID)__$/;
 const NAME_MACROS = /^__(?:\w+_NAME|DNAME|MODEL|DEVICE_INFO|MID1|MAC1|MAC2)__$/;
 
 /** Removes values, as if the platform had not replaced those macros. */

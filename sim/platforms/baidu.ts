@@ -52,10 +52,10 @@ const A_TYPES: ReadonlySet<string> = new Set([
   ...["activate", "register", "orders", "retain_1day", "retain_2day", "retain_3day", "retain_4day", "retain_5day"],
   ...["retain_6day", "retain_7day", "retain_14day", "user_defined", "ec_buy", "deep_page_access", "credit_granting"],
   ...["deeplink", "deep_link", "feed_deeplink", "add_to_desktop", "log_in", "order_submit_success", "pay_to_read"],
-  ...["pay_to_watch", "key_action", "derived_event", "apply", "payout", "follow_success"],
+  ...["pay_to_watch", "enter_bookstore_read", "key_action", "derived_event", "apply", "payout", "follow_success"],
 ]);
 const JOIN_TYPES: ReadonlySet<string> = new Set([
-  ...["imei", "oaid", "android_id", "ip", "idfa", "caid", "mac", "bd_vid"],
+  ...["imei", "oaid", "android_id", "ip", "idfa", "caid", "mac", "bd_vid", "paid"],
 ]);
 
 export async function startBaidu(options: BaiduOptions = {}): Promise<BaiduStandIn> {
@@ -87,7 +87,10 @@ const UPLOAD_DIALECT: Dialect = {
   badToken: headed(STATUS.badToken, [], "token is invalid"),
 };
 
-/** Conversions by bd_vid: items are judged one by one, and the valid ones of a call are accepted. */
+/**
+ * Conversions by bd_vid: fewer than a hundred items (certain), judged one by one, of which the valid ones are accepted
+ * (likely). Times are in seconds, money in fen (certain).
+ */
 function uploadRoute(token: string): Route {
   return {
     methods: ["POST"],
@@ -132,6 +135,8 @@ function readItem(item: Fields, { call, desk }: { call: Call; desk: Desk }): New
   optionalWhole(item, "confidence", { max: 100 });
   optionalWhole(item, "deviceType", { max: 2 });
   optionalText(item, "deviceId");
+  optionalWhole(item, "attributeSource", { max: 2 });
+  optionalWhole(item, "interactionsType", { min: 1, max: 6 });
   const dedupeId = optionalText(item, "outerEventId");
   if (Buffer.byteLength(dedupeId) > 255) throw new Refusal("outerEventId has more than 255 bytes");
   const outerType = optionalText(item, "outerEventType");
@@ -153,7 +158,7 @@ function actionAnswer(code: number, message: string): Answer {
   return answer({ error_code: code, error_msg: message });
 }
 
-/** Apps: the delivered callback with its macros replaced, and a signature over the whole URL. */
+/** Apps: the delivered callback with its macros replaced, and a signature over the whole URL (certain), last (likely). */
 function actionRoute(akey: string): Route {
   return {
     methods: ["GET"],
@@ -173,8 +178,9 @@ function actionRoute(akey: string): Route {
       const value = digits(query, { name: "a_value", pattern: /^\d{1,12}$/, code: ACTION_CODE.typeOrValue });
       const atMs = query.has("a_time") ? timeOf(query) : call.nowMs;
       if (atMs > call.nowMs) throw new Refusal("a_time is in the future", ACTION_CODE.time);
-      const joinType = query.get("join_type") ?? query.get("cb_join_type");
-      if (joinType !== null && !JOIN_TYPES.has(joinType))
+      // Likely: the document calls it mandatory, lists it in capitals and shows it in small letters.
+      const joinType = query.get("join_type") ?? query.get("cb_join_type") ?? "";
+      if (!JOIN_TYPES.has(joinType.toLowerCase()))
         throw new Refusal(`join_type ${joinType} is unknown`, ACTION_CODE.joinType);
       assertKeyAction(query);
       // The platform expects 0 where no money is involved.
@@ -195,10 +201,13 @@ function timeOf(query: URLSearchParams): number {
   return digits(query, { name: "a_time", pattern: /^[1-9]\d{9}$/, code: ACTION_CODE.time }) * 1000;
 }
 
+/** One kind of key action or several, each with its value (likely). */
 function assertKeyAction(query: URLSearchParams): void {
   if (!query.has("action_type") && !query.has("action_value")) return;
-  digits(query, { name: "action_type", pattern: /^(?:[1-9]|10)$/, code: ACTION_CODE.typeOrValue });
-  digits(query, { name: "action_value", pattern: /^\d{1,12}$/, code: ACTION_CODE.typeOrValue });
+  const [types = [], values = []] = ["action_type", "action_value"].map((name) => (query.get(name) ?? "").split(","));
+  const areWhole = types.every((type) => /^(?:\d|10)$/.test(type)) && values.every((value) => /^\d{1,12}$/.test(value));
+  if (!areWhole || types.length !== values.length)
+    throw new Refusal("action_type and action_value do not match", ACTION_CODE.typeOrValue);
 }
 
 function digits(

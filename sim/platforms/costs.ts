@@ -11,6 +11,8 @@ export type CostRow = {
   impressions: number;
   clicks: number;
   cents: number;
+  /** Whether the platform runs the ad in a managed campaign, which some reports leave out. */
+  isManaged?: boolean;
 };
 
 export type CostOptions = {
@@ -104,13 +106,23 @@ export function pageOf<Item>(
   };
 }
 
+export type PageLimits = {
+  sizeMax: number;
+  pageMax?: number;
+  /** The last row that can be reached, whatever the size of the pages. */
+  rowsMax?: number;
+  pageRows: number;
+};
+
 /** The page that a query asks for. */
 export function pageAsked<Item>(
   query: URLSearchParams,
-  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
+  { items, sizeMax, pageMax, rowsMax, pageRows }: PageLimits & { items: readonly Item[] },
 ): Page<Item> {
-  const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
+  const pages = { min: 1, ...(pageMax === undefined ? {} : { max: pageMax }) };
+  const page = optionalWholeParameter(query, "page", pages) ?? 1;
   const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
+  if (rowsMax !== undefined && page * pageSize > rowsMax) throw new Refusal(`page × page_size is over ${rowsMax}`);
   return pageOf(items, { page, pageSize, pageRows });
 }
 
@@ -124,6 +136,21 @@ export function assertDays({ firstDay, lastDay, daysMax }: { firstDay: unknown; 
   if (last < first) throw new Refusal("the last day is before the first");
   if ((last - first) / 86_400_000 + 1 > daysMax) throw new Refusal(`more than ${daysMax} days`);
   return { firstDay: firstDay as string, lastDay: lastDay as string };
+}
+
+const SHANGHAI_MS = 8 * 3_600_000;
+
+/** The day in the platforms' own time zone, a number of days before now. */
+export function dayBefore(nowMs: number, days: number): string {
+  return new Date(nowMs + SHANGHAI_MS - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Refuses days further back than a number of days, today being the first of them. */
+export function assertReach(
+  { firstDay }: { firstDay: string },
+  { nowMs, days }: { nowMs: number; days: number },
+): void {
+  if (firstDay < dayBefore(nowMs, days - 1)) throw new Refusal(`${firstDay} is more than ${days} days back`);
 }
 
 function dayMs(day: unknown): number {

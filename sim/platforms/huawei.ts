@@ -7,7 +7,11 @@ export type HuaweiOptions = StandInOptions & { secretKey?: string };
 export type HuaweiStandIn = StandIn & { secretKey: string };
 
 const CONVERSION_TYPES: ReadonlySet<string> = new Set([
-  ...["activate", "register", "paid", "retain", "custom", "custom_acquisit", "preOrder", "login", "subscribe"],
+  // Certain: the list of the document, as callers copied it.
+  ...["activate", "browse", "collection", "addToCart", "preOrder", "register", "retain", "paid", "custom"],
+  ...["form_submit", "consult", "custom_acquisit", "book", "custom_landingpage", "qualityActivate"],
+  // Likely: later names.
+  ...["createRole", "login", "threeDayRetain", "sevenDayRetain", "firstPurchase", "reEngage", "subscribe"],
 ]);
 const VALID_MS = 300_000;
 
@@ -17,8 +21,8 @@ export async function startHuawei(options: HuaweiOptions = {}): Promise<HuaweiSt
 }
 
 /**
- * The form in which public callers of the upload send: every value is a text, the conversion's time in seconds, the call's
- * in milliseconds, the price in yuan, with a digest of the body. The address differs by region, so no path is checked.
+ * Every value is a text, the conversion's time in seconds, the call's in milliseconds, the price in yuan, with a digest
+ * of the body (certain).
  */
 function uploadRoute(secretKey: string): Route {
   return {
@@ -37,6 +41,8 @@ function uploadRoute(secretKey: string): Route {
       const code = memberOf(CONVERSION_TYPES, { name: "conversion_type", value: textAt(body, "conversion_type") });
       if (!/^\d{10}$/.test(textAt(body, "conversion_time"))) throw new Refusal("conversion_time is not in seconds");
       if (!/^\d{13}$/.test(textAt(body, "timestamp"))) throw new Refusal("timestamp is not in milliseconds");
+      // Likely: tracking is off, on or unknown.
+      optionalText(body, "tracking_enabled", /^[01]$/);
       for (const name of ["content_id", "campaign_id", "oaid", "ip"]) optionalText(body, name);
       const atMs = Number(body.conversion_time) * 1000;
       desk.accept(call, { key, code, dedupeId: "", orderId: "", cents: priceOf(body), atMs, sameBy: "" });

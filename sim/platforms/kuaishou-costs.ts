@@ -10,17 +10,9 @@ import {
   Refusal,
   textAt,
 } from "./call.ts";
-import {
-  assertDays,
-  type CostBook,
-  type CostRow,
-  numberId,
-  type Page,
-  pageOf,
-  sumBy,
-  withNumberIds,
-  yuan,
-} from "./costs.ts";
+import { assertDays, type CostBook, numberId, type Page, pageOf, withNumberIds } from "./costs.ts";
+import { type Asked, type Level, levelRows, shownRow } from "./kuaishou-rows.ts";
+import { kuaishouTaskRoutes } from "./kuaishou-tasks.ts";
 import type { Dialect, Route } from "./stand-in.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -33,27 +25,23 @@ const DIALECT: Dialect = {
   badToken: answer({ code: CODE.unknown, message: "access_token is invalid", data: null }),
 };
 
-type Level = "account" | "campaign" | "unit";
-const ID_OF: Readonly<Record<Level, (row: CostRow) => string>> = {
-  account: () => "",
-  campaign: ({ planId }) => planId,
-  unit: ({ adId }) => adId,
-};
-
 export function kuaishouCostRoutes(
   book: CostBook,
   { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string },
 ): readonly Route[] {
+  const guard = (call: Call, accountOf: () => string): Asked => {
+    tokens.assert(call.headers["access-token"] as string | undefined, CODE);
+    const account = accountOf();
+    book.assertAccount(account, CODE.permission);
+    return { book, account, nowMs: call.nowMs };
+  };
   const route = (path: string, read: (body: Fields, asked: Asked) => Answer): Route => ({
     methods: ["POST"],
     path: BASE + path,
     dialect: DIALECT,
     take(call) {
-      tokens.assert(call.headers["access-token"] as string | undefined, CODE);
-      const body = jsonBody(call);
-      const account = idAt(body, "advertiser_id");
-      book.assertAccount(account, CODE.permission);
-      return read(body, { book, account });
+      const asked = guard(call, () => idAt(jsonBody(call), "advertiser_id"));
+      return read(jsonBody(call), asked);
     },
   });
   return [
@@ -63,6 +51,7 @@ export function kuaishouCostRoutes(
     route("/gw/dsp/campaign/list", campaigns),
     route("/gw/dsp/unit/list", units),
     route("/v1/advertiser/info", advertiser),
+    ...kuaishouTaskRoutes({ base: BASE, dialect: DIALECT, guard }),
     {
       methods: ["POST"],
       path: `${BASE}/oauth2/authorize/refresh_token`,
@@ -72,24 +61,14 @@ export function kuaishouCostRoutes(
   ];
 }
 
-type Asked = { book: CostBook; account: string };
-
 function report(body: Fields, { book, account, level }: Asked & { level: Level }): Answer {
   const granularity = body.temporal_granularity ?? "DAILY";
   if (granularity !== "DAILY") throw new Refusal("temporal_granularity is not served here");
   const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: 366 });
-  const rows = sumBy(book.between(account, days), (row) => `${row.day} ${ID_OF[level](row)}`);
-  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) => ({
-    stat_date: row.day,
-    ...(level === "account" ? {} : { campaign_id: numberId(row.planId), campaign_name: row.planName }),
-    ...(level === "unit" ? { unit_id: numberId(row.adId), unit_name: row.adName } : {}),
-    charge: yuan(row.cents),
-    // Both cover and material have shows and clicks; the reader chooses which pair to use.
-    show: row.impressions,
-    aclick: row.impressions,
-    photo_click: row.clicks,
-    bclick: row.clicks,
-  }));
+  const rows = levelRows(book.between(account, days), level);
+  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) =>
+    shownRow(row, level),
+  );
 }
 
 function campaigns(body: Fields, { book, account }: Asked): Answer {

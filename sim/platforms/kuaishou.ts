@@ -30,10 +30,12 @@ const DIALECT: Dialect = {
 };
 
 const range = (from: number, until: number) => Array.from({ length: until - from }, (_, index) => from + index);
+/** Certain, but for 75 and 79, of which sources give one or the other. */
 const EVENT_TYPES: ReadonlySet<number> = new Set([
   ...[...range(1, 4), ...range(5, 16), ...range(39, 45), 48, 51, 64, 69, 75, 79, 84, 85],
   ...[...range(102, 110), ...range(116, 122), ...range(139, 142), ...range(143, 146), ...range(150, 158)],
 ]);
+/** Certain. */
 const WITH_AMOUNT: ReadonlySet<number> = new Set([3, 12, 13, 14, 15]);
 const PAY_LEVELS: ReadonlySet<string> = new Set(["S", "M", "L"]);
 
@@ -46,7 +48,10 @@ export async function startKuaishou(options: KuaishouOptions = {}): Promise<Kuai
   return Object.assign(standIn, { tokens, appId, secret, callbackUrl });
 }
 
-/** The platform only records: the same callback and event sent twice is counted twice. */
+/**
+ * The platform only records: the same callback and event sent twice is counted twice (certain). The time is in
+ * milliseconds and mandatory with the event (certain); a key action's kind and threshold are only recommended (certain).
+ */
 const ACTIVATE: Route = {
   methods: ["GET"],
   path: "/track/activate",
@@ -69,7 +74,7 @@ const ACTIVATE: Route = {
   },
 };
 
-/** Yuan with at most two decimals. */
+/** Yuan with at most two decimals (certain). */
 function readAmount(query: URLSearchParams, eventType: number): number | null {
   const amount = query.get("purchase_amount");
   if (amount === null) {

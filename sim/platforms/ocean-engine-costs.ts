@@ -35,6 +35,8 @@ const CODE = {
   permission: 40002,
 };
 
+const PAGE_SIZE_MAX = 1000;
+
 const DIALECT: Dialect = {
   refusal: ({ message, code = CODE.parameter }) => enveloped({ code, message, data: {} }),
   busy: enveloped({ code: CODE.busy, message: "too many requests", data: {} }),
@@ -100,9 +102,10 @@ function accountOf(query: URLSearchParams, book: CostBook): string {
 
 function customReport(query: URLSearchParams, book: CostBook): Answer {
   const account = accountOf(query, book);
-  if (parameter(query, "data_topic") !== "BASIC_DATA") throw new Refusal("data_topic is not served here");
+  if ((query.get("data_topic") ?? "BASIC_DATA") !== "BASIC_DATA") throw new Refusal("data_topic is not served here");
   const dimensions = namesParameter(query, { parameter: "dimensions", known: DIMENSION_NAMES });
   const metrics = namesParameter(query, { parameter: "metrics", known: METRIC_NAMES });
+  // Certain: both are sent even when they hold nothing.
   for (const name of ["filters", "order_by"])
     if (!Array.isArray(jsonParameter(query, name))) throw new Refusal(`${name} is not a list`);
   const days = assertDays({
@@ -112,7 +115,7 @@ function customReport(query: URLSearchParams, book: CostBook): Answer {
   });
   const rows = book.between(account, days);
   const sums = sumBy(rows, (row) => dimensions.map((dimension) => DIMENSIONS[dimension]!(row)).join(" "));
-  const page = pageAsked(query, { items: sums, sizeMax: 1000, pageRows: book.pageRows });
+  const page = pageAsked(query, { items: sums, sizeMax: PAGE_SIZE_MAX, pageRows: book.pageRows });
   const pick = (columns: typeof METRICS, chosen: readonly string[], row: CostRow) =>
     Object.fromEntries(chosen.map((name) => [name, columns[name]!(row)]));
   const total = sumBy(rows, () => "")[0];

@@ -20,6 +20,7 @@ import {
 } from "./call.ts";
 import { CostBook, type CostOptions } from "./costs.ts";
 import { oceanEngineCostRoutes } from "./ocean-engine-costs.ts";
+import { EVENT_CODES, isEventName } from "./ocean-engine-events.ts";
 import { type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { randomText, Tokens } from "./tokens.ts";
 
@@ -40,19 +41,6 @@ export type OceanEngineStandIn = StandIn & {
   gatewayToken: string;
 };
 
-const EVENT_NAMES: ReadonlySet<string> = new Set([
-  ...["active", "active_register", "active_pay", "game_addiction", "next_day_open", "deep_purchase", "purchase_roi"],
-  ...["lt_roi", "impression", "ipu_qualify", "ug_roi", "ltv0", "supply_active", "in_app_order", "in_app_pay"],
-  ...["in_app_uv", "in_app_cart", "in_app_detail_uv", "page_view", "shopping", "form", "phone", "customer_effective"],
-  ...["authorization", "in_wechat_login", "in_wechat_pay", "withdraw_iaa", "withdraw", "login", "micro_game_ltv"],
-]);
-const EVENT_FAMILY = /^(?:clue|loan|ecom)_[a-z0-9_]+$/;
-const EVENT_CODES: ReadonlySet<string> = new Set(
-  [
-    ...[0, 1, 2, 3, 4, 5, 6, 7, 19, 20, 21, 22, 23, 25, 28, 29, 127, 128, 175, 176, 179, 194, 195, 196],
-    ...[202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 218, 448, 449, 450],
-  ].map(String),
-);
 const PLATFORMS: ReadonlySet<string> = new Set(["android", "ios"]);
 
 export async function startOceanEngine(options: OceanEngineOptions = {}): Promise<OceanEngineStandIn> {
@@ -75,7 +63,7 @@ const CONVERSION_DIALECT: Dialect = {
   badToken: answer({ code: 401, message: "token is invalid" }),
 };
 
-/** Event manager: times in milliseconds, money in fen. */
+/** Event manager: a name, its time in milliseconds and the callback (certain); money in fen (certain). */
 function conversionRoute(secret: string): Route {
   return {
     methods: ["POST"],
@@ -85,7 +73,7 @@ function conversionRoute(secret: string): Route {
       assertSignature(call, secret);
       const body = jsonBody(call);
       const code = textAt(body, "event_type");
-      if (!EVENT_FAMILY.test(code)) memberOf(EVENT_NAMES, { name: "event_type", value: code });
+      if (!isEventName(code)) throw new Refusal(`event_type ${code} is unknown`);
       const atMs = millisAt(body, "timestamp");
       const context = objectAt(body, "context");
       const ad = objectAt(context, "ad");
@@ -120,12 +108,10 @@ function assertDevice(device: Fields): void {
   optionalText(device, "idfa", /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/);
   optionalText(device, "oaid");
   optionalText(device, "android_id");
+  optionalText(device, "idfv");
 }
 
-/**
- * The older interface: everything in the query, times in seconds, money in fen. It takes no id from the caller, so it does
- * not dedupe.
- */
+/** The older interface: everything in the query, times in seconds, money in fen (certain). */
 const ACTIVATE: Route = {
   methods: ["GET", "POST"],
   path: "/track/activate/",
@@ -140,12 +126,15 @@ const ACTIVATE: Route = {
     if (!desk.isKey(key)) throw new Refusal("callback is invalid");
     const code = memberOf(EVENT_CODES, { name: "event_type", value: parameter(query, "event_type") });
     const atMs = secondsParameter(query, "conv_time") * 1000;
-    optionalWholeParameter(query, "os", { max: 1 });
+    // Android, iOS, HarmonyOS or another (likely).
+    optionalWholeParameter(query, "os", { max: 3 });
     optionalWholeParameter(query, "match_type", { max: 2 });
     const props = propsOf(query);
     const orderId = optionalText(props, "order_id");
     const cents = optionalWhole(props, "pay_amount");
-    desk.accept(call, { key, code, dedupeId: "", orderId, cents, atMs, sameBy: "" });
+    // Likely: without the caller's id the same event counts as often as it is sent.
+    const dedupeId = query.get("outer_event_id") ?? "";
+    desk.accept(call, { key, code, dedupeId, orderId, cents, atMs, sameBy: dedupeId });
     return answer({ code: 0, ret: 0, msg: "success" });
   },
 };
@@ -162,7 +151,10 @@ function propsOf(query: URLSearchParams): Fields {
   throw new Refusal("props is not an object");
 }
 
-/** WeChat mini-games: signed, and the event's code is a text. It carries no time, so the time of the call counts. */
+/**
+ * WeChat mini-games: signed with SHA-1 over the sorted values (certain), and the event's code is a text (likely: one
+ * caller sends a number). It carries no time, so the time of the call counts. The answer's success value is unseen.
+ */
 function gatewayRoute({ gatewayId, gatewayToken }: { gatewayId: string; gatewayToken: string }): Route {
   return {
     methods: ["POST"],

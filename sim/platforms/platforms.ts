@@ -2,6 +2,7 @@ import { startApple } from "./apple.ts";
 import { startBaidu } from "./baidu.ts";
 import { startBilibili } from "./bilibili.ts";
 import type { CostRow } from "./costs.ts";
+import { startHonor } from "./honor.ts";
 import { startHuawei } from "./huawei.ts";
 import { startKuaishou } from "./kuaishou.ts";
 import { startOceanEngine } from "./ocean-engine.ts";
@@ -27,7 +28,7 @@ export async function startPlatforms(options: PlatformsOptions = {}): Promise<Pl
 }
 
 async function startEach({ costs = {}, ...shared }: PlatformsOptions) {
-  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, asa] = await Promise.all([
+  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa] = await Promise.all([
     startTencent({ ...shared, costs: costs.tencent ?? [] }),
     startKuaishou({ ...shared, costs: costs.kuaishou ?? [] }),
     startOceanEngine({ ...shared, costs: costs.bytedance ?? [] }),
@@ -37,7 +38,8 @@ async function startEach({ costs = {}, ...shared }: PlatformsOptions) {
     startOppo(shared),
     startXiaomi(shared),
     startHuawei(shared),
+    startHonor(shared),
     startApple({ ...shared, costs: costs.asa ?? [] }),
   ]);
-  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, asa };
+  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa };
 }

@@ -29,6 +29,7 @@ export type Action = {
   atMs: number;
 };
 
+/** Certain: the size of a body, the names of types and of keys, hashes in small letters, times in seconds. */
 const BODY_BYTES_MAX = 50 * 1024;
 const ACTION_TYPES: ReadonlySet<string> = new Set([
   ...["ACTIVATE_APP", "REGISTER", "PURCHASE", "COMPLETE_ORDER", "START_APP", "ONE_DAY_LEAVE", "CREATE_ROLE", "LOGIN"],
@@ -40,6 +41,9 @@ const ATTRIBUTE_KEYS: ReadonlySet<string> = new Set([
   ...["CHANNEL_PACKAGE", "OUTER_USER_ID", "PHONE_NUMBER"],
 ]);
 const HASHES = ["hash_imei", "hash_idfa", "hash_android_id", "hash_oaid"] as const;
+/** SHA-256 over the hexadecimal MD5. */
+const DOUBLE_HASHES = ["md5_sha256_imei", "md5_sha256_idfa", "md5_sha256_oaid"] as const;
+const SHA256_HEX = /^[0-9a-f]{64}$/;
 const PLAIN_IDS = ["caid", "wechat_openid", "wechat_unionid"] as const;
 
 /** All actions of a call; throws a refusal of the whole call. */
@@ -96,14 +100,16 @@ function readAction(action: Fields, { origin, setId }: { origin: Origin; setId: 
 /** The first id present. */
 function readUserId(user: Fields): string {
   const hashes = HASHES.map((name) => optionalText(user, name, MD5_HEX));
+  const doubleHashes = DOUBLE_HASHES.map((name) => optionalText(user, name, SHA256_HEX));
   const ids = PLAIN_IDS.map((name) => optionalText(user, name));
   if (ids[0] !== "") wholeAt(user, "caid_version", { min: 20_000_000, max: 99_999_999 });
   if (ids[1] !== "" || ids[2] !== "") textAt(user, "wechat_app_id");
-  return [...hashes, ...ids].find((id) => id !== "") ?? "";
+  return [...hashes, ...doubleHashes, ...ids].find((id) => id !== "") ?? "";
 }
 
-/** Money in fen. */
+/** Money in fen (certain). `arpu` goes with AD_PURCHASE (likely), its unit unseen. */
 function readActionParam(param: Fields): number | null {
+  if (param.arpu !== undefined && typeof param.arpu !== "number") throw new Refusal("arpu is not a number");
   optionalWhole(param, "claim_type", { max: 7 });
   optionalWhole(param, "length_of_stay", { min: 1, max: 7 });
   return optionalWhole(param, "value");

@@ -12,6 +12,7 @@ import {
 } from "./call.ts";
 import {
   assertDays,
+  assertReach,
   type CostBook,
   type CostRow,
   numberId,
@@ -25,6 +26,10 @@ import { Pace } from "./tokens.ts";
 
 const LEVELS: ReadonlySet<string> = new Set(["REPORT_LEVEL_ADVERTISER", "REPORT_LEVEL_ADGROUP"]);
 const TIME_LINES: ReadonlySet<string> = new Set(["REQUEST_TIME", "REPORTING_TIME", "ACTIVE_TIME"]);
+/** Certain: the page of daily_reports names these limits. */
+const PAGE_MAX = 99_999;
+const ROWS_MAX = 20_000;
+const REACH_DAYS = 365;
 const RATE_LIMITED = 11017;
 const NO_PERMISSION = 11003;
 
@@ -72,10 +77,11 @@ export function tencentCostRoutes(
 
 type Asked = { book: CostBook; account: string };
 
-function dailyReport({ query }: Call, { book, account }: Asked): Answer {
+function dailyReport({ query, nowMs }: Call, { book, account }: Asked): Answer {
   const level = memberOf(LEVELS, { name: "level", value: parameter(query, "level") });
   const range = jsonParameter(query, "date_range") as { start_date?: unknown; end_date?: unknown } | null;
   const days = assertDays({ firstDay: range?.start_date, lastDay: range?.end_date, daysMax: 90 });
+  assertReach(days, { nowMs, days: REACH_DAYS });
   const groups = namesParameter(query, { parameter: "group_by", known: GROUPS });
   const fields = namesParameter(query, { parameter: "fields", known: COLUMN_NAMES });
   if (level === "REPORT_LEVEL_ADVERTISER" && groups.includes("adgroup_id"))
@@ -83,7 +89,8 @@ function dailyReport({ query }: Call, { book, account }: Asked): Answer {
   const timeLine = query.get("time_line");
   if (timeLine !== null) memberOf(TIME_LINES, { name: "time_line", value: timeLine });
   const sums = sumBy(book.between(account, days), (row) => groups.map((group) => COLUMNS[group]!(row)).join(" "));
-  return listed(pageAsked(query, { items: sums, sizeMax: 2000, pageRows: book.pageRows }), (row) =>
+  const limits = { sizeMax: 2000, pageMax: PAGE_MAX, rowsMax: ROWS_MAX, pageRows: book.pageRows };
+  return listed(pageAsked(query, { items: sums, ...limits }), (row) =>
     Object.fromEntries(fields.map((field) => [field, COLUMNS[field]!(row)])),
   );
 }

@@ -3,13 +3,14 @@ import { CostBook, type CostOptions } from "./costs.ts";
 import { type Desk, type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { acceptActions, type Origin, readActions } from "./tencent-actions.ts";
 import { type Gate, tencentCostRoutes } from "./tencent-costs.ts";
-import { assertClient, clientOf, Nonces, type OAuthClient, Tokens } from "./tokens.ts";
+import { assertClient, clientOf, Nonces, type OAuthClient, randomText, Tokens } from "./tokens.ts";
 
 export type TencentOptions = StandInOptions &
   Partial<OAuthClient> &
   CostOptions & {
     /** Whether delivered callbacks need a token, as all do since the console's switch for this was retired. */
     callbacks?: "authenticated" | "open";
+    dataSourceKey?: string;
     /** Calls per minute for each reading interface. */
     readsPerMinute?: number;
   };
@@ -17,13 +18,23 @@ export type TencentOptions = StandInOptions &
 export type TencentStandIn = StandIn &
   OAuthClient & {
     tokens: Tokens;
+    /** The key of a data source: it never expires, reports conversions, and may not read reports. */
+    dataSourceKey: string;
     /** The WeChat app's token: the app's own server renews and reports it. */
     wechatTokens: Tokens;
     /** The decoded value of `__CALLBACK__`. */
     callbackUrl(cb: string): string;
   };
 
-const CODE = { expired: 11000, unknown: 11004, busy: 10000, parameter: 18001, badCallback: 20001, badConvId: 20002 };
+const CODE = {
+  expired: 11000,
+  permission: 11003,
+  unknown: 11004,
+  busy: 10000,
+  parameter: 18001,
+  badCallback: 20001,
+  badConvId: 20002,
+};
 
 const DIALECT: Dialect = {
   refusal: ({ message, code = CODE.parameter }) => refused(code, message),
@@ -42,32 +53,44 @@ const WECHAT_DIALECT: Dialect = {
 };
 
 export async function startTencent(options: TencentOptions = {}): Promise<TencentStandIn> {
-  const { clock, callbacks = "authenticated" } = options;
+  const { clock, callbacks = "authenticated", dataSourceKey = randomText() } = options;
   const client = clientOf(options);
   const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshToken: "kept" });
   const wechatTokens = new Tokens({ clock, accessSeconds: 7200, refreshToken: "kept" });
-  const gates = gatesOf(tokens);
+  const gates = gatesOf(tokens, dataSourceKey);
   const routes: Route[] = [
-    callbackRoute("/conv", callbacks === "authenticated" ? gates.byHeaders : () => {}),
+    callbackRoute("/conv", callbacks === "authenticated" ? gates.ofCallbacks : () => {}),
     userActionsRoute(gates),
     wechatRoute(wechatTokens),
     tokenRoute(tokens, client),
     ...tencentCostRoutes(new CostBook(options), {
       dialect: DIALECT,
-      gate: gates.byQuery,
+      gate: gates.ofReports,
       perMinute: options.readsPerMinute ?? 1000,
     }),
   ];
   const standIn = await startStandIn("tencent", { ...options, routes });
   const callbackUrl = (cb: string) => `${standIn.url}/conv?cb=${encodeURIComponent(cb)}&conv_id=1001`;
-  return Object.assign(standIn, { ...client, tokens, wechatTokens, callbackUrl });
+  return Object.assign(standIn, { ...client, tokens, dataSourceKey, wechatTokens, callbackUrl });
 }
 
-/** The same three values are headers on a callback, and query parameters everywhere else. */
-function gatesOf(tokens: Tokens): { byHeaders: Gate; byQuery: Gate } {
+type Gates = { ofCallbacks: Gate; ofActions: Gate; ofReports: Gate };
+
+/** Reads a header or a query parameter of a call. */
+type Reader = (name: string) => string | undefined;
+
+/**
+ * The same three values everywhere, but under the name of the token that the interface's own page shows: a delivered
+ * callback has `access-token` (certain), actions sent without one have `access_token` in the headers (certain) or in
+ * the query, reports have it in the query alone.
+ */
+function gatesOf(tokens: Tokens, dataSourceKey: string): Gates {
   const nonces = new Nonces();
-  const assert = (call: Call, at: (name: string) => string | undefined, tokenName: string) => {
-    tokens.assert(at(tokenName), { expired: CODE.expired, unknown: CODE.unknown });
+  const assert = (call: Call, at: Reader, token: { name: string; key: "taken" | "refused" }) => {
+    const sent = at(token.name);
+    if (sent !== dataSourceKey) tokens.assert(sent, { expired: CODE.expired, unknown: CODE.unknown });
+    // Certain: a data source's key has no right to read reports; likely: the code.
+    else if (token.key === "refused") throw new Refusal("the key may not read reports", CODE.permission);
     const timestamp = at("timestamp") ?? "";
     if (!/^\d{10}$/.test(timestamp)) throw new Refusal("timestamp is not in seconds");
     if (Math.abs(Number(timestamp) * 1000 - call.nowMs) > 300_000)
@@ -75,9 +98,22 @@ function gatesOf(tokens: Tokens): { byHeaders: Gate; byQuery: Gate } {
     nonces.assert(at("nonce"));
   };
   return {
-    byHeaders: (call) => assert(call, (name) => call.headers[name] as string | undefined, "access-token"),
-    byQuery: (call) => assert(call, (name) => call.query.get(name) ?? undefined, "access_token"),
+    ofCallbacks: (call) => assert(call, headersOf(call), { name: "access-token", key: "taken" }),
+    ofActions: (call) => {
+      const at = call.query.has("access_token") ? queryOf(call) : headersOf(call);
+      const name = at("access_token") === undefined ? "access-token" : "access_token";
+      assert(call, at, { name, key: "taken" });
+    },
+    ofReports: (call) => assert(call, queryOf(call), { name: "access_token", key: "refused" }),
   };
+}
+
+function headersOf({ headers }: Call): Reader {
+  return (name) => headers[name] as string | undefined;
+}
+
+function queryOf({ query }: Call): Reader {
+  return (name) => query.get(name) ?? undefined;
 }
 
 function callbackRoute(path: string, gate: Gate): Route {
@@ -101,16 +137,15 @@ function callbackOrigin(call: Call): Origin & { kind: "callback" } {
 }
 
 /** One path for three routes: a delivered callback, a click id in the action, or a data source of the account. */
-function userActionsRoute({ byHeaders, byQuery }: { byHeaders: Gate; byQuery: Gate }): Route {
-  const callback = callbackRoute("", byHeaders);
+function userActionsRoute({ ofCallbacks, ofActions }: Gates): Route {
+  const callback = callbackRoute("", ofCallbacks);
   return {
     methods: ["POST"],
     path: "/v3.0/user_actions/add",
     dialect: DIALECT,
     take(call, desk) {
       if (call.query.has("cb")) return callback.take(call, desk);
-      if (call.query.has("access_token")) byQuery(call);
-      else byHeaders(call);
+      ofActions(call);
       const origin: Origin = { kind: "direct" };
       return accept(call, { desk, origin });
     },

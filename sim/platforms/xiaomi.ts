@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import { answer, memberOf, millisParameter, parameter, Refusal, wholeParameter } from "./call.ts";
-import { type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
+import { answer, type Call, memberOf, millisParameter, parameter, Refusal, wholeParameter } from "./call.ts";
+import { type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { randomText } from "./tokens.ts";
 
 export type XiaomiOptions = StandInOptions & {
@@ -9,35 +9,40 @@ export type XiaomiOptions = StandInOptions & {
   customerId?: string;
   signKey?: string;
   encryptKey?: string;
+  /** Signs the answers to clicks that brought a callback. */
+  callbackKey?: string;
 };
-export type XiaomiStandIn = StandIn & Required<Pick<XiaomiOptions, "appId" | "customerId" | "signKey" | "encryptKey">>;
+type Keys = Required<Pick<XiaomiOptions, "appId" | "customerId" | "signKey" | "encryptKey" | "callbackKey">>;
+export type XiaomiStandIn = StandIn & Keys;
 
 const CONV_TYPES: ReadonlySet<string> = new Set([
   ...["APP_ACTIVE", "APP_ACTIVE_NEW", "APP_REGISTER", "APP_PAY", "APP_FIRST_PAY", "APP_RETENTION", "APP_RETENTION_3D"],
   ...["APP_RETENTION_4D", "APP_RETENTION_5D", "APP_RETENTION_6D", "APP_RETENTION_7D", "APP_ADDICTION"],
   ...["APP_COMPLETE_ORDER", "APP_PAY_AMOUNT"],
 ]);
-/** Success is 1 here, unlike on the other platforms. */
-const ACCEPTED = 1;
+/** Likely: success is 1 where the advertiser's own ids are sent, and 0 where a click's callback is. */
+const ACCEPTED = { log: 1, callback: 0 };
+
+const DIALECT: Dialect = {
+  refusal: ({ message }) => answer({ code: -1, failMsg: message }),
+  busy: answer({ code: 500, failMsg: "system busy" }),
+  badToken: answer({ code: 401, failMsg: "sign is invalid" }),
+};
 
 export async function startXiaomi(options: XiaomiOptions = {}): Promise<XiaomiStandIn> {
   const { appId = "1001", customerId = "2001", signKey = randomText(), encryptKey = randomText() } = options;
-  const keys = { appId, customerId, signKey, encryptKey };
-  const routes = [logRoute("/global/log", keys), logRoute("/global/test", keys)];
+  const { callbackKey = randomText() } = options;
+  const keys = { appId, customerId, signKey, encryptKey, callbackKey };
+  const routes = [logRoute("/global/log", keys), logRoute("/global/test", keys), callbackRoute(callbackKey)];
   return Object.assign(await startStandIn("xiaomi", { ...options, routes }), keys);
 }
 
-type Keys = { appId: string; customerId: string; signKey: string; encryptKey: string };
-
+/** The device's id and the time, signed and then encrypted (certain). */
 function logRoute(path: string, { appId, customerId, signKey, encryptKey }: Keys): Route {
   return {
     methods: ["GET"],
     path,
-    dialect: {
-      refusal: ({ message }) => answer({ code: -1, failMsg: message }),
-      busy: answer({ code: 500, failMsg: "system busy" }),
-      badToken: answer({ code: 401, failMsg: "sign is invalid" }),
-    },
+    dialect: DIALECT,
     take(call, desk) {
       const { query } = call;
       if (parameter(query, "appId") !== appId) throw new Refusal("appId is unknown");
@@ -51,9 +56,38 @@ function logRoute(path: string, { appId, customerId, signKey, encryptKey }: Keys
       if (code === "APP_ADDICTION")
         for (const name of ["key_action_target", "key_action_reach"]) if (!query.has(name)) wholeParameter(told, name);
       desk.accept(call, { key, code, dedupeId: "", orderId: "", cents: null, atMs, sameBy: "" });
-      return answer({ code: ACCEPTED, failMsg: "" });
+      return answer({ code: ACCEPTED.log, failMsg: "" });
     },
   };
+}
+
+/** A click that brought a callback is answered with it, and with the device's id (likely). */
+function callbackRoute(callbackKey: string): Route {
+  return {
+    methods: ["GET"],
+    path: "/api/callback",
+    dialect: DIALECT,
+    take(call, desk) {
+      assertSign(call, callbackKey);
+      const { query } = call;
+      const key = parameter(query, "callback");
+      if (!desk.isKey(key)) throw new Refusal("callback is invalid");
+      if (!query.get("oaid") && !query.get("imei")) throw new Refusal("neither oaid nor imei");
+      const code = memberOf(CONV_TYPES, { name: "convType", value: parameter(query, "convType") });
+      const atMs = millisParameter(query, "conv_time");
+      desk.accept(call, { key, code, dedupeId: "", orderId: "", cents: null, atMs, sameBy: "" });
+      return answer({ code: ACCEPTED.callback, failMsg: "" });
+    },
+  };
+}
+
+/** Likely: over the query before the sign; callers differ in whether its values are still percent-encoded. */
+function assertSign({ target }: Call, callbackKey: string): void {
+  const signed = /\?(.+)&sign=([0-9a-f]{32})$/.exec(target);
+  if (signed === null) throw new Refusal("sign is missing or not last");
+  const [, text = "", sign] = signed;
+  const isSign = (of: string) => sign === createHash("md5").update(of).update(callbackKey).digest("hex");
+  if (!isSign(text) && !isSign(decodeURIComponent(text))) throw new Refusal("sign does not verify");
 }
 
 function decode(text: string, { signKey, encryptKey }: { signKey: string; encryptKey: string }): URLSearchParams {

@@ -69,12 +69,13 @@ describe("conversions by bd_vid", () => {
 });
 
 describe("conversions of apps", () => {
-  const filled = (type: string, value: string | number) =>
+  const unmatched = (type: string, value: string | number) =>
     baidu.callbackUrl("ext-1").replace("{{ATYPE}}", type).replace("{{AVALUE}}", String(value));
+  const filled = (type: string, value: string | number) => `${unmatched(type, value)}&join_type=oaid`;
   const signed = (url: string) => `${url}&sign=${createHash("md5").update(`${url}${baidu.akey}`).digest("hex")}`;
 
   test("a delivered callback is accepted once it is filled in and signed", async () => {
-    const url = signed(`${filled("orders", 600)}&a_time=${NOW_SECONDS}&join_type=oaid`);
+    const url = signed(`${filled("orders", 600)}&a_time=${NOW_SECONDS}`);
     expect((await get(url)).json).toEqual({ error_code: 0, error_msg: "success" });
     expect(baidu.accepted[0]).toMatchObject({ key: "ext-1", code: "orders", cents: 600, atMs: NOW_MS });
   });
@@ -92,10 +93,12 @@ describe("conversions of apps", () => {
     ["macros that were not replaced", () => signed(baidu.callbackUrl("ext-1")), 102],
     ["an unknown type", () => signed(filled("pay", 600)), 102],
     ["money in yuan", () => signed(filled("orders", "6.00")), 102],
-    ["an unknown join", () => signed(`${filled("orders", 1)}&join_type=gaid`), 105],
+    ["an unknown join", () => signed(`${unmatched("orders", 1)}&join_type=gaid`), 105],
+    ["no join", () => signed(unmatched("orders", 1)), 105],
     ["a time in milliseconds", () => signed(`${filled("orders", 1)}&a_time=${NOW_MS}`), 110],
     ["a time in the future", () => signed(`${filled("orders", 1)}&a_time=${NOW_SECONDS + 1}`), 110],
     ["a key action of no kind", () => signed(`${filled("key_action", 0)}&action_type=11&action_value=1`), 102],
+    ["two kinds with one value", () => signed(`${filled("key_action", 0)}&action_type=1,2&action_value=1`), 102],
   ])("refused: %s", async (_, url, code) => {
     expect((await get(url())).json.error_code).toBe(code);
     expect(baidu.accepted).toEqual([]);

@@ -6,8 +6,11 @@ import { someCosts } from "./costs.ts";
 let kuaishou: KuaishouStandIn;
 let nowMs: number;
 
+/** The day after the last one with costs: reports reach back a week. */
+const AFTER_COSTS_MS = Date.UTC(2025, 9, 3, 4);
+
 beforeEach(async () => {
-  nowMs = NOW_MS;
+  nowMs = AFTER_COSTS_MS;
   kuaishou = await startKuaishou({ clock: () => nowMs, costs: someCosts("900"), pageRows: 2 });
 });
 afterEach(() => kuaishou.close());
@@ -72,7 +75,7 @@ test("the unit report comes in pages, in yuan", async () => {
 
 test("a changed row is served as a correction", async () => {
   const costs = someCosts("900");
-  const corrected = await startKuaishou({ costs });
+  const corrected = await startKuaishou({ clock: () => AFTER_COSTS_MS, costs });
   costs[0]!.cents = 1300;
   const { json } = await post(`${corrected.url}/rest/openapi/v1/report/unit_report`, REPORT, {
     "access-token": corrected.tokens.accessToken,
@@ -127,4 +130,37 @@ test("plans and ads requested by id come in one page, with all digits of their i
   expect(details).toEqual([]);
   const { data } = (await ask("/v1/advertiser/info", { advertiser_id: 900 })).json;
   expect(data).toMatchObject({ corporation_name: "Account 900" });
+});
+
+test("a task is made, asked after until it is done, and its file fetched; managed campaigns are only in wider reports", async () => {
+  const costs = someCosts("900").map((row, at) => ({ ...row, isManaged: at === 1 }));
+  const later = await startKuaishou({ clock: () => Date.UTC(2025, 10, 3), costs });
+  const headers = { "access-token": later.tokens.accessToken };
+  const days = { start_date: "2025-10-01", end_date: "2025-10-01" };
+  const url = `${later.url}/rest/openapi/v1/async_task`;
+
+  async function fileOf(view_type: number): Promise<string[]> {
+    const body = { advertiser_id: 900, task_name: `View ${view_type}`, task_params: { ...days, view_type } };
+    const { task_id } = (await post(`${url}/create`, body, headers)).json.data;
+    const statusOf = async () =>
+      (await post(`${url}/list`, { advertiser_id: 900, task_ids: [task_id] }, headers)).json.data.details[0]
+        .task_status;
+    const download = () => fetch(`${url}/download?${queryOf({ advertiser_id: 900, task_id })}`, { headers });
+    expect(await (await download()).json()).toMatchObject({ message: expect.stringMatching(/not done/) });
+    expect([await statusOf(), await statusOf()]).toEqual([1, 2]);
+    return (await (await download()).text()).trim().split("\n");
+  }
+
+  expect(await fileOf(3)).toEqual([
+    "stat_date,campaign_id,campaign_name,unit_id,unit_name,charge,show,aclick,photo_click,bclick",
+    "2025-10-01,7100000000000000001,Plan 7100000000000000001,7200000000000000001,Ad 7200000000000000001,12.34,12340,12340,1234,1234",
+    "2025-10-01,7100000000000000002,Plan 7100000000000000002,7200000000000000003,Ad 7200000000000000003,0.07,70,70,7,7",
+  ]);
+  const [, ...campaigns] = await fileOf(2);
+  expect(campaigns.map((line) => line.split(",")[3])).toEqual(["12.84", "0.07"]);
+  expect(await fileOf(1)).toEqual([
+    "stat_date,charge,show,aclick,photo_click,bclick",
+    "2025-10-01,12.91,12910,12910,1291,1291",
+  ]);
+  await later.close();
 });

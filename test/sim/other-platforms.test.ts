@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe("Bilibili", () => {
-  const PAY = { conv_type: "USER_COST", conv_time: NOW_MS, track_id: "t-1", conv_value: 600 };
+  const PAY = { conv_type: "USER_COST", conv_time: NOW_MS, track_id: "t-1", conv_value: 600, client_ip: "::1" };
   const send = (values: Record<string, string | number>) =>
     get(`${bilibili!.url}/conv/api/conversion/ad/cb/v1?${queryOf(values)}`);
 
@@ -131,8 +131,9 @@ describe("OPPO", () => {
     ["an unknown type", "dataType", 5, /dataType 5 is unknown/],
     ["a type as a text", "dataType", "3", /dataType is not a whole number/],
     ["time in seconds", "timestamp", NOW_SECONDS, /timestamp is not between/],
-    ["another channel", "channel", 2, /channel/],
+    ["an unknown channel", "channel", 3, /channel/],
     ["no ad", "adId", undefined, /adId/],
+    ["no kind of app", "appType", undefined, /appType/],
     ["an invalid address", "clientIp", "localhost", /clientIp/],
   ])("refused: %s", async (_, path, value, reason) => {
     expect((await send(but(body(), path, value))).json.ret).not.toBe(0);
@@ -195,20 +196,22 @@ describe("Xiaomi", () => {
 describe("Huawei", () => {
   const PAID = {
     callback: "cb",
+    oaid: "",
     conversion_type: "paid",
     conversion_time: String(NOW_SECONDS),
     timestamp: String(NOW_MS),
     conversion_price: "6.48",
   };
+  const PATH = "/action-lib-track/hiad/v2/actionupload";
   const send = (body: object, change: { secretKey?: string; validTime?: number } = {}) => {
     const { secretKey = (huawei as HuaweiStandIn).secretKey, validTime = NOW_MS } = change;
     const text = JSON.stringify(body);
     const response = createHmac("sha256", secretKey).update(text).digest("hex");
     const authorization = `Digest validTime="${validTime}", response="${response}"`;
-    return post(`${huawei!.url}/any/path`, text, { authorization });
+    return post(`${huawei!.url}${PATH}`, text, { authorization });
   };
 
-  test("a payment is accepted on any path, its price in yuan", async () => {
+  test("a payment is accepted, its price in yuan", async () => {
     expect((await send(PAID)).json.resultCode).toBe(0);
     expect(huawei!.accepted).toMatchObject([{ key: "cb", code: "paid", cents: 648, atMs: NOW_MS }]);
   });
@@ -226,7 +229,7 @@ describe("Huawei", () => {
   });
 
   test("a call without a digest, with another key or an old digest is refused", async () => {
-    await post(`${huawei!.url}/any/path`, PAID);
+    await post(`${huawei!.url}${PATH}`, PAID);
     expectRefused(huawei!, /authorization is missing/);
     await send(PAID, { secretKey: "another" });
     expectRefused(huawei!, /does not verify/);

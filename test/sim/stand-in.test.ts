@@ -10,11 +10,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((standIn) => standIn.close()));
 });
 
+const ACTIVE = { conv_type: "APP_ACTIVE", conv_time: NOW_MS, client_ip: "203.0.113.9" };
+
 async function failing(failure: Failure): Promise<{ standIn: StandIn; url: string }> {
   const standIn = await startBilibili();
   open.push(standIn);
   standIn.fail = (call) => (call === 1 ? failure : undefined);
-  const query = queryOf({ conv_type: "APP_ACTIVE", conv_time: NOW_MS, track_id: "t1" });
+  const query = queryOf({ ...ACTIVE, track_id: "t1" });
   return { standIn, url: `${standIn.url}/conv/api/conversion/ad/cb/v1?${query}` };
 }
 
@@ -84,7 +86,7 @@ test("an unknown path and a wrong method are refused and recorded", async () => 
 test("all platforms start, only on the loopback address, and close", async () => {
   const platforms = await startPlatforms();
   const { close, ...standIns } = platforms;
-  expect(Object.keys(standIns)).toHaveLength(10);
+  expect(Object.keys(standIns)).toHaveLength(11);
   for (const { url } of Object.values(standIns)) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await close();
   await expect(fetch(standIns.huawei.url)).rejects.toThrow();
@@ -94,9 +96,7 @@ test("a click id that the platform never issued, and an unreplaced macro, are re
   const standIn = await startBilibili({ knowsKey: (key) => key === "known" });
   open.push(standIn);
   const call = (track_id: string) =>
-    get(
-      `${standIn.url}/conv/api/conversion/ad/cb/v1?${queryOf({ conv_type: "APP_ACTIVE", conv_time: NOW_MS, track_id })}`,
-    );
+    get(`${standIn.url}/conv/api/conversion/ad/cb/v1?${queryOf({ ...ACTIVE, track_id })}`);
   expect((await call("known")).json.code).toBe(0);
   expect((await call("other")).json.code).toBe(400);
   expect((await call("__TRACKID__")).json.code).toBe(400);

@@ -138,6 +138,15 @@ test("a callback that was cut or rebuilt is refused with the callback's codes", 
   expect((await post(`${tencent.url}/conv?cb=cb-1`, PURCHASE, credentials())).json.code).toBe(20002);
 });
 
+test("a data source's key never expires: conversions go on while the other token is refreshed", async () => {
+  const withKey = () => ({ ...credentials(), "access-token": tencent.dataSourceKey });
+  nowMs += 365 * 86_400_000;
+  expect((await byCallback(PURCHASE)).json.code).toBe(11000);
+  expect((await byCallback(PURCHASE, withKey())).json.code).toBe(0);
+  tencent.tokens.renew();
+  expect((await byCallback(PURCHASE, withKey())).json.code).toBe(0);
+});
+
 test("an open callback needs no token", async () => {
   const open = await startTencent({ callbacks: "open" });
   expect((await post(open.callbackUrl("cb-1"), PURCHASE)).json.code).toBe(0);
