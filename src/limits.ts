@@ -97,6 +97,9 @@ const MET_BY_USERS = {
   usersFound: 20,
   auditListed: 200,
 
+  /** Periods of all accounts together. */
+  rebatesPerApp: 20_000,
+
   csvRows: 1_000_000,
   csvLineBytes: 64 * KIB,
   /** Days in one requested pull. */

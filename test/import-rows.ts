@@ -45,7 +45,8 @@ const ROWS: Readonly<Record<string, string>> = {
   "admin/session": "admin contract/setting db/*",
   "admin/setting":
     "admin contract/admin contract/setting db/* domain/* outbound platform platform/registry.ts postback",
-  "admin/operation": "admin contract/admin contract/setting cost db/* domain/* platform/registry.ts postback",
+  "admin/operation":
+    "admin admin/setting contract/admin contract/setting cost db/* domain/* platform/registry.ts postback",
   "admin/report": "admin contract/admin db/* domain/user report report/list",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",

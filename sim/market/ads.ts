@@ -1,4 +1,4 @@
-import type { Account, Campaign } from "../../test/report/oracle.ts";
+import type { Account, Campaign, Rebate } from "../../test/report/oracle.ts";
 import { Random } from "./random.ts";
 
 /** What an ad leads to. */
@@ -38,6 +38,7 @@ export type Catalogue = {
   ads: Ad[];
   campaigns: (Campaign & { name: string; platform: string })[];
   accounts: Account[];
+  rebates: Rebate[];
 };
 
 type Line = Pick<Ad, "platform" | "version" | "offer" | "host" | "os" | "csite"> & { weight: number };
@@ -111,7 +112,17 @@ export function makeCatalogue(seed: number): Catalogue {
       }
     }
   });
-  return { ads, campaigns, accounts };
+  return { ads, campaigns, accounts, rebates: accounts.flatMap(rebatesOf) };
+}
+
+/** Two of three accounts get something back: 2 % in cash at first, and later 5 % in credit as well. */
+function rebatesOf({ ad_platform, advertiser_id }: Account, index: number): Rebate[] {
+  if (index % 3 === 0) return [];
+  const account = { ad_platform, advertiser_id, cashBp: 200 };
+  return [
+    { ...account, fromDay: "2000-01-01", toDay: "2026-10-31", creditBp: 0 },
+    { ...account, fromDay: "2026-11-01", toDay: "9999-12-30", creditBp: 500 },
+  ];
 }
 
 function nameOf({ platform, offer, host, version }: Line): string {

@@ -40,7 +40,7 @@ export class Operator {
     return new Operator(server, { app: { appId, accessToken }, adminToken: token.trim() });
   }
 
-  /** Creates campaigns, accounts with their operators, names and rules. */
+  /** Creates campaigns, accounts with their operators and rebates, names and rules. */
   async settle(catalogue: Catalogue, rules: Readonly<Record<string, string>>): Promise<void> {
     const app_id = this.app.appId;
     for (const { id, name, platform, channel, os_platform, dept } of catalogue.campaigns) {
@@ -57,6 +57,11 @@ export class Operator {
     }
     const accounts = catalogue.accounts.map((one) => [one.ad_platform, one.advertiser_id, one.operator, one.dept]);
     await this.post("advertiser/import", { csv: csv(["ad_platform", "advertiser_id", "operator", "dept"], accounts) });
+    const rebates = catalogue.rebates.map((one) => [
+      ...[one.ad_platform, one.advertiser_id, one.fromDay, one.toDay, one.cashBp / 100, one.creditBp / 100],
+    ]);
+    const columns = ["ad_platform", "advertiser_id", "start_date", "end_date", "cash_percent", "credit_percent"];
+    await this.post("rebate/import", { app_id, csv: csv(columns, rebates) });
     const ads = catalogue.ads.map((ad) => [ad.platform, "ad", ad.aid, ad.aidName]);
     const plans = new Map(catalogue.ads.map((ad) => [ad.gid, [ad.platform, "plan", ad.gid, ad.gidName]]));
     const named = [...ads, ...plans.values()];

@@ -22,8 +22,8 @@ type Family = "users" | "cost" | "roi" | "ltv" | "retention";
 
 const METRICS: Readonly<Record<Family, readonly string[]>> = {
   users: ["AppActivateStandard", "AppDAU", "AppGamePayUserCntStandard", "AppGamePayAmountStandard", "AppAdRevenue"],
-  cost: ["AdCost", "AdShow", "AdClick"],
-  roi: ["AppROI", "AppFirstDayROI", "App24hROI", "App7DayROI", "App30DayROI"],
+  cost: ["AdCost", "AdRealCost", "AdShow", "AdClick"],
+  roi: ["AppROI", "AppFirstDayROI", "App24hROI", "App7DayROI", "App30DayROI", "AppReal7DayROI"],
   ltv: ["AppFirstDayLTV", "App24hLTV", "App7DayLTV", "App30DayLTV"],
   retention: ["AppRetention1d", "AppRetention3d", "AppRetention7d", "AppRetention14d"],
 };
@@ -109,8 +109,8 @@ function add(family: Family, { served, expected, sum, size }: Compared): void {
 
 function oracleMarket({ market }: Played, people: OraclePerson[]): OracleMarket {
   const { catalogue, options } = market;
-  const { campaigns, accounts } = catalogue;
-  return { timeZone: options.timeZone, payShareBp: 10_000, people, costs: market.costs(), campaigns, accounts };
+  const { ads: _, ...settings } = catalogue;
+  return { timeZone: options.timeZone, payShareBp: 10_000, people, costs: market.costs(), ...settings };
 }
 
 type OracleSource = Pick<

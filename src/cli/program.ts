@@ -18,6 +18,7 @@ const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> 
     load: async () => (await import("./operation/cost-commands.ts")).costCommands,
   },
   { names: ["account"], load: async () => (await import("./setting/account-commands.ts")).accountCommands },
+  { names: ["rebate"], load: async () => (await import("./setting/rebate-commands.ts")).rebateCommands },
   { names: ["postback"], load: async () => (await import("./operation/postback-commands.ts")).postbackCommands },
   { names: ["callback"], load: async () => (await import("./setting/callback-commands.ts")).callbackCommands },
   {

@@ -9,7 +9,9 @@ import {
 } from "../db/ad-names.ts";
 import { type Cost, storeCosts } from "../db/cost.ts";
 import type { Executor } from "../db/engine/sql.ts";
+import { type AppRebate, storeRebates } from "../db/rebate.ts";
 import { isDay } from "../domain/calendar.ts";
+import { readRebate } from "../domain/rebate.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
@@ -29,6 +31,14 @@ export function importAdvertisers(tx: Executor, file: Readable): Promise<number>
 
 export function importAdObjects(tx: Executor, file: Readable): Promise<number> {
   return readCsv(file, AD_OBJECTS, (rows) => storeAdObjects(tx, rows));
+}
+
+export function importRebates(
+  tx: Executor,
+  file: Readable,
+  { appId, changedAtMs }: { appId: number; changedAtMs: number },
+): Promise<number> {
+  return readCsv(file, rebatesOf(appId), (rows) => storeRebates(tx, rows, changedAtMs));
 }
 
 export const COST_COLUMNS = [
@@ -86,6 +96,28 @@ export const AD_OBJECTS: CsvShape<(typeof AD_OBJECT_COLUMNS)[number], AdObject> 
   key: ({ adPlatform, level, objectId }) => [adPlatform, level, objectId],
 };
 
+export const REBATE_COLUMNS = [
+  ...(["ad_platform", "advertiser_id", "start_date", "end_date", "cash_percent", "credit_percent"] as const),
+] as const;
+
+export function rebatesOf(appId: number): CsvShape<(typeof REBATE_COLUMNS)[number], AppRebate> {
+  return {
+    columns: REBATE_COLUMNS,
+    required: ["ad_platform", "advertiser_id", "start_date"],
+    read: (cells) => ({
+      ...readRebate({
+        ...cells,
+        ad_platform: platform(cells.ad_platform),
+        advertiser_id: key(cells.advertiser_id, "advertiser_id"),
+        cash_percent: percent(cells.cash_percent, "cash_percent"),
+        credit_percent: percent(cells.credit_percent, "credit_percent"),
+      }),
+      appId,
+    }),
+    key: ({ adPlatform, advertiserId, fromDay }) => [adPlatform, advertiserId, fromDay],
+  };
+}
+
 function day(text: string): string {
   if (!isDay(text)) throw new Error("date must look like 2026-11-15");
   return text;
@@ -120,6 +152,12 @@ function named(text: string, column: string): string {
 function count(text: string, column: string): number {
   if (!/^\d{0,15}$/.test(text)) throw new Error(`${column} must be a whole number`);
   return Number(text);
+}
+
+/** A number with or without its percent sign; the empty text is 0. */
+function percent(text: string, column: string): number {
+  if (!/^(\d{1,3}(\.\d{1,4})?\s?%?)?$/.test(text)) throw new Error(`${column} must be a percentage such as 3.5`);
+  return Number(text.replace("%", ""));
 }
 
 /** Converts major units with up to 4 decimals exactly to ten-thousandths. */

@@ -4,6 +4,8 @@ import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "
 import { type Cost, findCosts } from "../db/cost.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
+import { type AppRebate, loadRebates } from "../db/rebate.ts";
+import { overlapOf, overlapText, shownRebate } from "../domain/rebate.ts";
 import { type CsvShape, FileError, type LinedRow, type Problem, scanCsv } from "./csv-file.ts";
 import {
   AD_OBJECT_COLUMNS,
@@ -12,6 +14,8 @@ import {
   ADVERTISERS,
   COST_COLUMNS,
   costsOf,
+  REBATE_COLUMNS,
+  rebatesOf,
 } from "./file-import.ts";
 
 const ROWS_SHOWN_MAX = 50;
@@ -74,12 +78,32 @@ export function previewAdObjects(pool: pg.Pool, file: Readable): Promise<FilePre
   return previewed(pool, file, AD_OBJECTS, kind);
 }
 
+/** Names an overlap with stored rebates too: the import would refuse it. */
+export async function previewRebates(pool: pg.Pool, file: Readable, appId: number): Promise<FilePreview> {
+  const given = new Map<string, AppRebate>();
+  const keyOf = ({ adPlatform, advertiserId, fromDay }: AppRebate) =>
+    JSON.stringify([adPlatform, advertiserId, fromDay]);
+  return previewed(pool, file, rebatesOf(appId), {
+    columns: REBATE_COLUMNS,
+    find: (tx) => loadRebates(tx, appId),
+    shown: shownRebate,
+    note: (rebate) => given.set(keyOf(rebate), rebate),
+    check: async (tx) => {
+      const kept = (await loadRebates(tx, appId)).filter((rebate) => !given.has(keyOf(rebate)));
+      const overlap = overlapOf([...kept, ...given.values()]);
+      return overlap ? [{ line: 0, problem: overlapText(overlap) }] : [];
+    },
+  });
+}
+
 type Kind<Row> = {
   columns: readonly string[];
   /** Finds the stored rows of the same keys. */
   find: (executor: Executor, rows: readonly Row[]) => Promise<Row[]>;
   shown: (row: Row) => ShownValues;
   note?: (row: Row, before: Row | undefined) => void;
+  /** What is wrong with the rows as a whole. */
+  check?: (tx: Executor) => Promise<Problem[]>;
 };
 
 /** Reads the file to its end by the rules of the import, against one snapshot of the tables. */
@@ -114,6 +138,7 @@ async function previewed<Column extends string, Row>(
   const scan = async (tx: pg.PoolClient) => {
     await preferIndexes(tx);
     await scanCsv(file, shape, { take: (rows) => compare(tx, rows), refuse });
+    for (const problem of (await kind.check?.(tx)) ?? []) refuse(problem);
   };
   await inTransaction(pool, scan, "snapshot").catch((error: unknown) => {
     if (!(error instanceof FileError)) throw error;

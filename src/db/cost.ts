@@ -72,7 +72,7 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
 /**
  * The costs of some days with their dimensions. A row without channel or system takes them from its campaign; a row
  * without campaign takes the one that its ad, else its plan, was seen with. An ad seen with several campaigns belongs
- * to none.
+ * to none. The rebates of an account tell what was really paid.
  */
 export function costRows(range: { appId: number; fromDay: string; untilDay: string }): Sql {
   const { appId, fromDay, untilDay } = range;
@@ -81,12 +81,22 @@ export function costRows(range: { appId: number; fromDay: string; untilDay: stri
   return sql`select c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid,
       coalesce(nullif(c.channel, ''), p.channel, '') as channel,
       coalesce(nullif(c.os_platform, ''), p.os_platform, '') as os_platform,
-      c.csite, c.campaign_id as turbo_promoted_object_id, c.cost_e4, c.impressions, c.clicks
+      c.csite, c.campaign_id as turbo_promoted_object_id, c.cost_e4, ${realCost} as real_cost_e4, c.impressions, c.clicks
     from (
       select c.*, coalesce(nullif(c.turbo_promoted_object_id, ''), ad.campaign_id, plan.campaign_id, '') as campaign_id
       from cost c
       left join (${seenWith(sql`'ad'`)}) ad on ad.ad_platform = c.ad_platform and ad.object_id = c.aid
       left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid
       where c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day < ${untilDay}::date) c
-    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id`;
+    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id
+    left join rebate r on r.app_id = ${appId} and r.ad_platform = c.ad_platform and r.advertiser_id = c.advertiser_id
+      and c.day >= r.from_day and (r.until_day is null or c.day < r.until_day)`;
 }
+
+/**
+ * What was really paid for the row c with the rebate r: the cost × (1 − cash) ÷ (1 + credit), rounded half away from
+ * zero. Exact: a quotient would be rounded twice, and bigints would overflow.
+ */
+const realCost = sql`case when r.cash_bp is null then c.cost_e4 else
+  (sign(c.cost_e4) * div(2 * abs(c.cost_e4::numeric) * (10000 - r.cash_bp) + (10000 + r.credit_bp),
+    2 * (10000 + r.credit_bp)))::bigint end`;

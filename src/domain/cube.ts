@@ -57,10 +57,10 @@ export type UserMeasure =
   | "postbacks"
   | "postback_cents";
 
-export type CostMeasure = "cost_e4" | "impressions" | "clicks";
+export type CostMeasure = "cost_e4" | "real_cost_e4" | "impressions" | "clicks";
 export type Measure = UserMeasure | CostMeasure;
 
-export const COST_MEASURES: readonly CostMeasure[] = ["cost_e4", "impressions", "clicks"];
+export const COST_MEASURES: readonly CostMeasure[] = ["cost_e4", "real_cost_e4", "impressions", "clicks"];
 
 const windowMeasures = (["pay", "ad"] as const).flatMap((what) =>
   (["d", "s"] as const).flatMap((model) => WINDOW_DAYS.map((days): WindowMeasure => `${what}_${model}${days}`)),

@@ -2,6 +2,7 @@ import { storeAdvertisers } from "../../src/db/ad-names.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
 import { storeCosts } from "../../src/db/cost.ts";
+import { storeRebates } from "../../src/db/rebate.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import {
   ACCOUNTS,
@@ -10,9 +11,10 @@ import {
   hasDevice,
   type Made,
   type MadeMarket,
+  REBATES,
   RETURN_MS,
 } from "../report/market.ts";
-import type { CostRow, Happening } from "../report/oracle.ts";
+import { addDays, type CostRow, type Happening } from "../report/oracle.ts";
 import { type ApplyStage, pay, profile, track } from "./apply-stage.ts";
 
 /** Plays the market in two halves with a refresh after each, so that late events and touches meet an existing cube. */
@@ -27,7 +29,7 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
   }
 }
 
-/** Sets rules, campaigns and accounts. */
+/** Sets rules, campaigns, accounts and their rebates. */
 async function settle(stage: ApplyStage, appId: number): Promise<void> {
   const rules = { reattribution: true, reclickDays: 0, refluxDays: 1 };
   await storeRuleSettings(stage.pool, { appId, platform: "", rules, changedAtMs: 0 });
@@ -54,6 +56,17 @@ async function settle(stage: ApplyStage, appId: number): Promise<void> {
       operator,
       dept,
     })),
+  );
+  await storeRebates(
+    stage.pool,
+    REBATES.map(({ ad_platform, advertiser_id, toDay, ...rebate }) => ({
+      ...rebate,
+      appId,
+      adPlatform: ad_platform,
+      advertiserId: advertiser_id,
+      untilDay: addDays(toDay, 1),
+    })),
+    0,
   );
 }
 

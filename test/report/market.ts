@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { AdReportBody } from "../../src/report/ad/ad-report-request.ts";
-import type { Account, Asked, Campaign, CostRow, Happening, Market, Person } from "./oracle.ts";
+import type { Account, Asked, Campaign, CostRow, Happening, Market, Person, Rebate } from "./oracle.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -169,6 +169,35 @@ export const CAMPAIGN_ROWS: Campaign[] = [
   { id: CAMPAIGNS[1]!, channel: "", os_platform: "", operator: "", dept: "" },
 ];
 
+const dayAfter = (days: number) => new Date(START_MS + days * DAY_MS).toISOString().slice(0, 10);
+/** The last two are one account's, with a day between them that has none. */
+export const REBATES: Rebate[] = [
+  {
+    ad_platform: "tencent",
+    advertiser_id: "acc1",
+    fromDay: dayAfter(0),
+    toDay: "9999-12-30",
+    cashBp: 333,
+    creditBp: 700,
+  },
+  {
+    ad_platform: "kuaishou",
+    advertiser_id: "acc2",
+    fromDay: dayAfter(0),
+    toDay: dayAfter(3),
+    cashBp: 0,
+    creditBp: 10_000,
+  },
+  {
+    ad_platform: "kuaishou",
+    advertiser_id: "acc2",
+    fromDay: dayAfter(5),
+    toDay: dayAfter(6),
+    cashBp: 9_999,
+    creditBp: 0,
+  },
+];
+
 /** The person's events that arrive early, or those that arrive late. */
 export function arriving(person: Made, isLate: boolean): Happening[] {
   return person.happenings.filter((_, index) => person.arrivesLate[index] === isLate);
@@ -180,7 +209,7 @@ export function toldOf(market: MadeMarket): Market {
     ...one,
     happenings: [...arriving(one, false), ...arriving(one, true)],
   }));
-  return { ...market, people, campaigns: CAMPAIGN_ROWS, accounts: ACCOUNTS };
+  return { ...market, people, campaigns: CAMPAIGN_ROWS, accounts: ACCOUNTS, rebates: REBATES };
 }
 
 /** The question as the body of a report. */

@@ -43,6 +43,16 @@ export type CostRow = {
 export type Campaign = { id: string; channel: string; os_platform: string; operator: string; dept: string };
 export type Account = { ad_platform: string; advertiser_id: string; operator: string; dept: string };
 
+/** Days include both ends. */
+export type Rebate = {
+  ad_platform: string;
+  advertiser_id: string;
+  fromDay: string;
+  toDay: string;
+  cashBp: number;
+  creditBp: number;
+};
+
 export type Market = {
   timeZone: string;
   payShareBp: number;
@@ -50,6 +60,7 @@ export type Market = {
   costs: CostRow[];
   campaigns: Campaign[];
   accounts: Account[];
+  rebates: Rebate[];
 };
 
 export type Asked = {
@@ -237,6 +248,7 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
   const netShareBp = asked.roiVersion === 2 ? market.payShareBp : 10_000;
   return {
     cost: micros(row.costs.reduce((sum, one) => sum + BigInt(one.costE4) * 100n, 0n)),
+    realCost: micros(row.costs.reduce((sum, one) => sum + paidE4(market, one) * 100n, 0n)),
     shows: count(row.costs.reduce((sum, one) => sum + one.impressions, 0)),
     clicks: count(row.costs.reduce((sum, one) => sum + one.clicks, 0)),
     users,
@@ -255,8 +267,23 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
   };
 }
 
+/** What was paid for a cost row after the rebate of its account, rounded to ten-thousandths. */
+function paidE4({ rebates }: Market, cost: CostRow): bigint {
+  const rebate = rebates.find(
+    (one) =>
+      one.ad_platform === cost.ad_platform &&
+      one.advertiser_id === cost.advertiser_id &&
+      one.fromDay <= cost.day &&
+      cost.day <= one.toDay,
+  );
+  if (!rebate) return BigInt(cost.costE4);
+  const [of, by] = [BigInt(cost.costE4) * BigInt(10_000 - rebate.cashBp), BigInt(10_000 + rebate.creditBp)];
+  return (2n * of + by) / (2n * by);
+}
+
 const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
   AdCost: (f) => f.cost,
+  AdRealCost: (f) => f.realCost,
   AdShow: (f) => f.shows,
   AdClick: (f) => f.clicks,
   AdCpm: (f) => divided(f.cost, f.shows, 1000n),
@@ -283,13 +310,14 @@ const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
   AppARPU: (f) => divided(micros(f.pay + f.ad), f.perUser),
   AppARPPU: (f) => divided(micros(f.pay), f.payers),
   AppROI: (f) => divided(micros(f.netPay + f.ad), f.cost),
+  AppRealROI: (f) => divided(micros(f.netPay + f.ad), f.realCost),
   AppPostbackCnt: () => count(0),
   AppPostbackAmount: () => count(0),
 };
 
 function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fraction {
   const figures = figuresOf(row, market, asked);
-  const { cost, users } = figures;
+  const { cost, realCost, users } = figures;
   if (PLAIN[name]) return PLAIN[name](figures);
   const retention = /^AppRetention(\d+)d(Cnt)?$/.exec(name);
   if (retention) {
@@ -298,16 +326,16 @@ function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fr
     );
     return retention[2] ? count(kept.length) : divided(count(kept.length), users);
   }
-  const window = /^App(FirstDay|24h|\d+Day)(PayAmount|AdRevenue|ROI|LTV)$/.exec(name);
+  const window = /^App(Real)?(FirstDay|24h|\d+Day)(PayAmount|AdRevenue|ROI|LTV)$/.exec(name);
   if (!window) throw new Error(`The oracle does not know ${name}.`);
-  const inside = windowSums(row, market, asked, window[1]!);
-  switch (window[2]) {
+  const inside = windowSums(row, market, asked, window[2]!);
+  switch (window[3]) {
     case "PayAmount":
       return micros(inside.pay);
     case "AdRevenue":
       return micros(inside.ad);
     case "ROI":
-      return divided(micros(inside.pay + inside.ad), cost);
+      return divided(micros(inside.pay + inside.ad), window[1] ? realCost : cost);
     default:
       return divided(micros(inside.pay + inside.ad), users);
   }

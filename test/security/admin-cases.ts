@@ -18,6 +18,11 @@ export const THEIRS = {
 export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row; code: number };
 
 const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
+
+const REBATES = "ad_platform,advertiser_id,start_date\nvivo,cross-app,2024-01-01\n";
+const rebate = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, ad_platform: "oppo", advertiser_id: "cross-app", start_date: "2024-01-01" };
+};
 const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
 const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
 
@@ -178,6 +183,11 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     ad_platform: "kuaishou",
     postbacks: "off",
   })),
+  "GET /admin/api/v1/rebates": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/rebates/set": ofAdmin(0, rebate),
+  "POST /admin/api/v1/rebates/remove": ofAdmin(1004, (app) => ({ ...rebate(app), start_date: "2023-01-01" })),
+  "POST /admin/api/v1/rebate/import": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REBATES })),
+  "POST /admin/api/v1/rebate/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REBATES })),
   "POST /admin/api/v1/accounts/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, ad_platform: "oppo" })),
   "GET /admin/api/v1/callbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/callbacks/set": ofAdmin(0, ({ appId }) => ({

@@ -195,7 +195,7 @@ const LOOKS = [
     "report/ad/csv",
     "report/request-text",
   ],
-  ...["cost/import/preview", "advertiser/import/preview", "ad-object/import/preview"],
+  ...["cost/import/preview", "advertiser/import/preview", "ad-object/import/preview", "rebate/import/preview"],
 ];
 /** Operations on a person's own things: nothing of the other app is reachable. */
 const OWN = ["report/views/save", "report/views/rename", "report/views/remove"];

@@ -153,6 +153,41 @@ describe("accounts", () => {
   });
 });
 
+describe("rebates", () => {
+  test("are set, refused when they overlap, changed and removed", async () => {
+    const visit = await open("rebates");
+    const { page } = visit;
+    const dialog = page.getByRole("dialog");
+    await page.getByText("No rebates yet").waitFor();
+    const fill = async (from: string, cash: string) => {
+      await page.getByRole("button", { name: "New rebate" }).click();
+      await dialog.getByLabel("Platform", { exact: true }).selectOption("Tencent Ads");
+      await dialog.getByLabel("Advertiser ID at the platform").fill("7788");
+      await dialog.getByLabel("First day").fill(from);
+      await dialog.getByLabel("Cash rebate (%)").fill(cash);
+      await dialog.getByRole("button", { name: "Save" }).click();
+    };
+    await fill("2026-01-01", "200");
+    await dialog.getByText("cash_percent must be between 0 and 99.99, with at most 2 decimals.").waitFor();
+    await dialog.getByLabel("Cash rebate (%)").fill("12.5");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const row = page.locator("tbody tr").filter({ hasText: "7788" });
+    await expect.poll(() => row.textContent()).toMatch(/from 2026-01-01 on12\.5 %0 %87\.50/);
+    await fill("2026-02-01", "1");
+    await dialog.getByText(/^the rebates of tencent 7788 overlap: from 2026-01-01 on and/).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await visit.inspect("cost-rebates", (shown) => shown.getByText("7788").waitFor());
+    await row.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Last day").fill("2026-06-30");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => row.textContent()).toContain("2026-01-01 to 2026-06-30");
+    await row.getByRole("button", { name: "Remove" }).click();
+    await dialog.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No rebates yet").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
 describe("an upload", () => {
   test("is previewed before it is imported: what is new, what it replaces, and its total", async () => {
     const visit = await open("upload");

@@ -2,11 +2,12 @@ import type { Readable } from "node:stream";
 import type { Static } from "typebox";
 import { csvBody } from "../../contract/admin/cost.ts";
 import { FileError } from "../../cost/csv-file.ts";
-import { importAdObjects, importAdvertisers, importCosts } from "../../cost/file-import.ts";
+import { importAdObjects, importAdvertisers, importCosts, importRebates } from "../../cost/file-import.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { ApiError } from "../../errors.ts";
 import { assertApps } from "../apps.ts";
 import { act, type Desk } from "../desk.ts";
+import { changeRebates } from "../setting/rebates.ts";
 
 /** A CSV file, and the body that came with it: `csv` is empty unless the body holds the whole file. */
 export type GivenFile = { body: Static<typeof csvBody>; file: Readable };
@@ -16,12 +17,27 @@ export function takeCosts(desk: Desk, given: GivenFile): Promise<number> {
   return takeFile(desk, given, {
     action: "cost/import",
     take: async (tx) => {
-      const { app_id: appId } = given.body;
-      if (appId === undefined) throw new ApiError("badParameter", "app_id is missing.");
-      await assertApps(tx, [appId]);
+      const appId = await appOf(tx, given);
       return importCosts(tx, given.file, { appId, changedAtMs: desk.clock() });
     },
   });
+}
+
+/** Imports rebates of an app's accounts. */
+export function takeRebates(desk: Desk, given: GivenFile): Promise<number> {
+  return takeFile(desk, given, {
+    action: "rebate/import",
+    take: async (tx) => {
+      const appId = await appOf(tx, given);
+      return changeRebates(tx, appId, () => importRebates(tx, given.file, { appId, changedAtMs: desk.clock() }));
+    },
+  });
+}
+
+async function appOf(tx: Executor, { body: { app_id: appId } }: GivenFile): Promise<number> {
+  if (appId === undefined) throw new ApiError("badParameter", "app_id is missing.");
+  await assertApps(tx, [appId]);
+  return appId;
 }
 
 /** Imports names of accounts at ad platforms. */

@@ -1,11 +1,9 @@
-import { open } from "node:fs/promises";
-import type { Readable } from "node:stream";
 import type { Command } from "commander";
 import { takeAdObjects, takeAdvertisers, takeCosts } from "../../admin/operation/cost-files.ts";
 import { AD_OBJECT_COLUMNS, ADVERTISER_COLUMNS, COST_COLUMNS } from "../../cost/file-import.ts";
-import { messageOf, UsageError } from "../../errors.ts";
 import { deskOf } from "../desk.ts";
-import { parseInteger, print } from "../output.ts";
+import { takeFile } from "../given-file.ts";
+import { parseInteger } from "../output.ts";
 import { withDatabase } from "../session.ts";
 import { costPullCommands } from "./cost-pull-commands.ts";
 
@@ -24,7 +22,7 @@ export function costCommands(program: Command): void {
     .action((path: string, options: { app: number } & Json) =>
       withDatabase((session) => {
         const body = { app_id: options.app, csv: "" };
-        return take(path, options, (file) => takeCosts(deskOf(session), { body, file }));
+        return takeFile(path, options, (file) => takeCosts(deskOf(session), { body, file }));
       }),
     );
 
@@ -37,7 +35,7 @@ export function costCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
       withDatabase((session) =>
-        take(path, options, (file) => takeAdvertisers(deskOf(session), { body: { csv: "" }, file })),
+        takeFile(path, options, (file) => takeAdvertisers(deskOf(session), { body: { csv: "" }, file })),
       ),
     );
 
@@ -50,22 +48,7 @@ export function costCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
       withDatabase((session) =>
-        take(path, options, (file) => takeAdObjects(deskOf(session), { body: { csv: "" }, file })),
+        takeFile(path, options, (file) => takeAdObjects(deskOf(session), { body: { csv: "" }, file })),
       ),
     );
-}
-
-async function take(path: string, options: Json, run: (file: Readable) => Promise<number>): Promise<void> {
-  // Opened before anything else, so that a missing file is reported in one sentence.
-  const file = path === "-" ? process.stdin : (await open(path).catch(unreadable)).createReadStream();
-  try {
-    const rows = await run(file);
-    print({ rows }, options, () => `${rows} rows were imported.`);
-  } finally {
-    file.destroy();
-  }
-}
-
-function unreadable(error: unknown): never {
-  throw new UsageError(`The file cannot be read: ${messageOf(error)}.`);
 }

@@ -16,13 +16,13 @@ const money = (description: string) =>
   Type.Number({ description: `${description}, in major units of the app's currency` });
 
 export const csvBody = Type.Object({
-  app_id: Type.Optional(Type.Integer({ description: "Application id; required for costs" })),
+  app_id: Type.Optional(Type.Integer({ description: "Application id; required for costs and rebates" })),
   csv: Type.String({ description: "The file with its header row" }),
 });
 
 export const csvQuery = Type.Object({
   app_id: Type.Optional(
-    Type.String({ pattern: "^\\d{1,10}$", description: "Application id, for costs sent as `text/csv`" }),
+    Type.String({ pattern: "^\\d{1,10}$", description: "Application id, for costs and rebates sent as `text/csv`" }),
   ),
 });
 

@@ -26,6 +26,7 @@ import { campaignRoutes } from "./setting/campaign-routes.ts";
 import { developerRoutes } from "./setting/developer-routes.ts";
 import { metadataRoutes } from "./setting/metadata-routes.ts";
 import { postbackRuleRoutes } from "./setting/postback-rule-routes.ts";
+import { rebateRoutes } from "./setting/rebate-routes.ts";
 import type { SettingContext } from "./setting/setting-context.ts";
 
 export type AdminContext = SessionContext & SettingContext & AdminReportContext & OperationContext;
@@ -56,6 +57,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     developerRoutes(routes, context);
     userRoutes(routes, context);
     consoleUserRoutes(routes, context);
+    rebateRoutes(routes, context);
     postbackRuleRoutes(routes, context);
     postbackRoutes(routes, context);
     accountRoutes(routes, context);

@@ -1,5 +1,5 @@
 import type { Measure, RetentionDays, WindowDays } from "../../domain/cube.ts";
-import { cost, isPrecise, plain, ratio, sum, users } from "./formula.ts";
+import { cost, isPrecise, plain, ratio, realCost, sum, users } from "./formula.ts";
 import type { Metric, Quantity, Reading } from "./metric.ts";
 
 /** A span of time that begins at the touch or the registration. */
@@ -91,6 +91,16 @@ export function windowMetrics(window: Window): Metric[] {
       tip: `Payments and ad revenue ${tip}, divided by the ad cost. ${model}`,
       ctip: `${ctip}的付费金额与广告变现收入之和 ÷ 消耗。${cmodel}`,
       formula: (reading) => ({ of: both(reading), by: cost }),
+    },
+    {
+      name: `AppReal${name}ROI`,
+      group: "cohort",
+      unit: "rate",
+      label: `${label} real ROI`,
+      cname: `${cname}实际ROI`,
+      tip: `Payments and ad revenue ${tip}, divided by the real ad cost. ${model}`,
+      ctip: `${ctip}的付费金额与广告变现收入之和 ÷ 实际消耗。${cmodel}`,
+      formula: (reading) => ({ of: both(reading), by: realCost }),
     },
     {
       name: `App${name}LTV`,

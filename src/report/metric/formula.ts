@@ -4,6 +4,7 @@ import type { Formula, Quantity, Reading } from "./metric.ts";
 /** Pieces from which the formulas of the metrics are made. */
 export const sum = (...measures: Measure[]): Quantity => ({ measures });
 export const cost = sum("cost_e4");
+export const realCost = sum("real_cost_e4");
 export const users = sum("users");
 
 export const plain = (of: Quantity) => (): Formula => ({ of });

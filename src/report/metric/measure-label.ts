@@ -5,6 +5,7 @@ export type Label = { label: string; cname: string };
 /** Labels of the sums that metrics are computed from. */
 const PLAIN: Readonly<Record<string, Label>> = {
   cost_e4: { label: "Ad cost", cname: "消耗" },
+  real_cost_e4: { label: "Real ad cost", cname: "实际消耗" },
   impressions: { label: "Ad impressions", cname: "曝光数" },
   clicks: { label: "Ad clicks", cname: "点击数" },
   users: { label: "Activations", cname: "激活数" },

@@ -1,4 +1,4 @@
-import { cost, isPrecise, perUser, plain, ratio, sum, users } from "./formula.ts";
+import { cost, isPrecise, perUser, plain, ratio, realCost, sum, users } from "./formula.ts";
 import type { Metric, MetricGroup } from "./metric.ts";
 
 const [shows, clicks] = [sum("impressions"), sum("clicks")];
@@ -18,6 +18,15 @@ const COST = inGroup("cost", [
     tip: "What the ads cost, on the day of the cost.",
     ctip: "广告消耗，计入消耗发生的当日。",
     formula: plain(cost),
+  },
+  {
+    name: "AdRealCost",
+    unit: "money",
+    label: "Real ad cost",
+    cname: "实际消耗",
+    tip: "What was really paid: the ad cost less the account's rebate of that day, in cash and in credit.",
+    ctip: "实际支付的金额：消耗扣除账户当日的返点（现金返点与赠款返点）。",
+    formula: plain(realCost),
   },
   {
     name: "AdShow",
@@ -267,6 +276,15 @@ const REVENUE = inGroup("revenue", [
     tip: "Revenue divided by ad cost; roi_version 2 counts payments by the app's share.",
     ctip: "总收入 ÷ 消耗；roi_version 2 时付费按应用分成比例计入。",
     formula: (reading) => ({ of: { ...revenue, isShared: isPrecise(reading) }, by: cost }),
+  },
+  {
+    name: "AppRealROI",
+    unit: "rate",
+    label: "Real ROI",
+    cname: "实际ROI",
+    tip: "Revenue divided by the real ad cost; roi_version 2 counts payments by the app's share.",
+    ctip: "总收入 ÷ 实际消耗；roi_version 2 时付费按应用分成比例计入。",
+    formula: (reading) => ({ of: { ...revenue, isShared: isPrecise(reading) }, by: realCost }),
   },
 ]);
 

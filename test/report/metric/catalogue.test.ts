@@ -21,9 +21,11 @@ const NAMES = [
   ..."AppRetention1d AppRetention2d AppRetention3d AppRetention4d AppRetention5d".split(" "),
   ..."AppRetention6d AppRetention7d AppRetention14d AppRetention30d".split(" "),
   ..."AppPostbackCnt AppPostbackAmount".split(" "),
+  ..."AdRealCost AppRealROI AppRealFirstDayROI AppReal24hROI".split(" "),
+  ..."AppReal3DayROI AppReal7DayROI AppReal14DayROI AppReal30DayROI".split(" "),
 ];
 
-const RATES = /^(?:AdCtr|AppNewUserRate|AppGamePayRate|App(?:FirstDay|24h|\d+Day)?ROI|AppRetention\d+d)$/;
+const RATES = /^(?:AdCtr|AppNewUserRate|AppGamePayRate|App(?:Real)?(?:FirstDay|24h|\d+Day)?ROI|AppRetention\d+d)$/;
 const COUNTS = /Cnt(?:Standard)?$|^(?:AdShow|AdClick|AppActivateStandard|AppRegisterStandard|AppDAU)$/;
 const READINGS = CALIBERS.flatMap((caliber) => ([1, 2] as const).map((roiVersion) => ({ caliber, roiVersion })));
 

@@ -3,7 +3,13 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import type { Desk } from "../../../admin/desk.ts";
-import { type GivenFile, takeAdObjects, takeAdvertisers, takeCosts } from "../../../admin/operation/cost-files.ts";
+import {
+  type GivenFile,
+  takeAdObjects,
+  takeAdvertisers,
+  takeCosts,
+  takeRebates,
+} from "../../../admin/operation/cost-files.ts";
 import {
   costPreviewAnswer,
   csvBody,
@@ -12,7 +18,7 @@ import {
   takenFileAnswer,
 } from "../../../contract/admin/cost.ts";
 import type { EnvelopeSchema } from "../../../contract/envelope.ts";
-import { previewAdObjects, previewAdvertisers, previewCosts } from "../../../cost/file-preview.ts";
+import { previewAdObjects, previewAdvertisers, previewCosts, previewRebates } from "../../../cost/file-preview.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { adminRoute } from "../admin-route.ts";
@@ -34,7 +40,7 @@ type FileKind<Preview extends TSchema> = {
   previewAnswer: EnvelopeSchema<Preview>;
 };
 
-/** Costs and names from files. */
+/** Costs, rebates and names from files. */
 export function costFileRoutes(routes: FastifyInstance, context: FileContext & Pick<OperationContext, "apps">): void {
   const { pool, apps } = context;
   const running = { previews: 0 };
@@ -72,6 +78,17 @@ export function costFileRoutes(routes: FastifyInstance, context: FileContext & P
       about: "names of plans and ads",
       take: takeAdObjects,
       preview: (csv) => previewAdObjects(pool, csv),
+      previewAnswer: filePreviewAnswer,
+    },
+  );
+  fileRoutes(
+    routes,
+    { ...context, running },
+    {
+      path: "rebate",
+      about: "rebates",
+      take: takeRebates,
+      preview: async (csv, body) => previewRebates(pool, csv, await appIdOf(body)),
       previewAnswer: filePreviewAnswer,
     },
   );

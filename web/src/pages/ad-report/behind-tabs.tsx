@@ -100,7 +100,7 @@ function Costs({ explained, catalogue }: BehindProps) {
   const text = useTexts(texts);
   const label = useLabel();
   const valueText = useDimensionValue();
-  const measures = useMeasureColumns<Cost>(catalogue, ["cost_e4", "impressions", "clicks"]);
+  const measures = useMeasureColumns<Cost>(catalogue, ["cost_e4", "real_cost_e4", "impressions", "clicks"]);
   // Most dimensions of a cost are usually unknown, so only those that some cost has are columns.
   const named = catalogue.dimensions.filter(({ name }) => explained.costs.some((cost) => (cost[name] ?? "") !== ""));
   return (

@@ -1,5 +1,5 @@
 /** The kinds of files, named by their paths in the interface. */
-export const FILE_KINDS = ["cost", "advertiser", "ad-object"] as const;
+export const FILE_KINDS = ["cost", "advertiser", "ad-object", "rebate"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /** A header and example rows for each kind. The first column is required. */
@@ -17,6 +17,11 @@ const TEMPLATES: Readonly<Record<FileKind, readonly string[]>> = {
     "ad_platform,level,id,name,status",
     "tencent,plan,plan-1,Summer plan,active",
     "tencent,ad,ad-1,Video with the duck,active",
+  ],
+  rebate: [
+    "ad_platform,advertiser_id,start_date,end_date,cash_percent,credit_percent",
+    "tencent,12345678,2026-10-01,2026-12-31,3,5",
+    "kuaishou,87654321,2026-11-01,,0,8.5",
   ],
 };
 

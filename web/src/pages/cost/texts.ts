@@ -2,7 +2,7 @@ export const texts = {
   en: {
     title: "Cost",
     about: "What ads cost, pulled from the platforms or imported from files.",
-    tabs: { costs: "Costs", accounts: "Accounts", pulls: "Pulls", upload: "Import" },
+    tabs: { costs: "Costs", accounts: "Accounts", pulls: "Pulls", rebates: "Rebates", upload: "Import" },
     platform: "Platform",
     anyPlatform: "All platforms",
     advertiser: "Account",
@@ -39,7 +39,7 @@ export const texts = {
   zh: {
     title: "消耗",
     about: "广告消耗，从媒体拉取或从文件导入。",
-    tabs: { costs: "消耗", accounts: "账户", pulls: "拉取", upload: "导入" },
+    tabs: { costs: "消耗", accounts: "账户", pulls: "拉取", rebates: "返点", upload: "导入" },
     platform: "媒体",
     anyPlatform: "全部媒体",
     advertiser: "账户",

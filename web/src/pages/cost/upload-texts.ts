@@ -3,12 +3,19 @@ export const texts = {
     about:
       "A file is previewed first: you see what it would change before anything is imported. It is imported as a whole or not at all.",
     kind: "File contents",
-    kinds: { cost: "Costs", advertiser: "Account names and people", "ad-object": "Plan and ad names" },
+    kinds: {
+      cost: "Costs",
+      advertiser: "Account names and people",
+      "ad-object": "Plan and ad names",
+      rebate: "Rebates",
+    },
     explained: {
       cost: "One row per day and ad. date is required; empty means unknown. cost is in major units of the app's currency, with up to 4 decimals. A row replaces the stored row of the same day, platform, account, plan, ad, placement, channel, device and campaign.",
       advertiser:
         "One row per account. ad_platform and advertiser_id are required. Names and people appear in the reports.",
       "ad-object": "One row per plan or ad. ad_platform, level (plan or ad) and id are required.",
+      rebate:
+        "One row per account and period. ad_platform, advertiser_id and start_date are required; an empty end_date means no end. Periods of an account must not overlap.",
     },
     pulledNote: "For accounts with cost pulls on, the next pull replaces whole days.",
     template: "Download template",
@@ -54,11 +61,13 @@ export const texts = {
   zh: {
     about: "文件会先预览，导入前即可看到会改变什么。文件要么全部导入，要么不导入。",
     kind: "文件内容",
-    kinds: { cost: "消耗", advertiser: "账户：名称与人员", "ad-object": "计划和广告的名称" },
+    kinds: { cost: "消耗", advertiser: "账户：名称与人员", "ad-object": "计划和广告的名称", rebate: "返点" },
     explained: {
       cost: "每天每个广告一行。date 必填，空值表示未知。cost 以应用币种的主单位（如元）计，最多 4 位小数。一行会替换同一日期、媒体、账户、计划、广告、版位、渠道、设备和推广计划的已有数据。",
       advertiser: "每个账户一行。ad_platform 和 advertiser_id 必填。名称和人员会显示在报表中。",
       "ad-object": "每个计划或广告一行。ad_platform、level（plan 或 ad）和 id 必填。",
+      rebate:
+        "每个账户和有效期一行。ad_platform、advertiser_id 和 start_date 必填，end_date 为空表示长期有效。同一账户的有效期不能重叠。",
     },
     pulledNote: "开启消耗拉取的账户，下一次拉取会整体替换当日数据。",
     template: "下载模板",

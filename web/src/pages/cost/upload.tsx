@@ -14,6 +14,7 @@ import { say } from "../../ui/toast.tsx";
 import { FILE_KINDS, type FileKind, type ReadFile, readFile } from "./csv-file.ts";
 import { DropZone, TemplateButton } from "./drop-zone.tsx";
 import { PreviewView } from "./preview.tsx";
+import { REBATE_VIEWS } from "./rebate-query.ts";
 import { COSTS_KEY } from "./stored-costs.tsx";
 import { texts } from "./upload-texts.ts";
 
@@ -66,7 +67,7 @@ function useUpload(kind: FileKind) {
   const taking = useMutation({
     mutationFn: () => send<TakenFile>(`${kind}/import`, file!),
     onSuccess: async ({ rows }) => {
-      await queries.invalidateQueries({ queryKey: [COSTS_KEY] });
+      for (const queryKey of [[COSTS_KEY], ...REBATE_VIEWS]) await queries.invalidateQueries({ queryKey });
       say(text.taken(number(rows)));
       forget();
     },
