@@ -1,3 +1,4 @@
+import { noteAdAccounts } from "./ad-account.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
@@ -51,6 +52,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
         changed_at_ms = excluded.changed_at_ms`,
   );
+  await noteAdAccounts(executor, costs, changedAtMs);
 }
 
 /** The stored costs of the same days and ads. */

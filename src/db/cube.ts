@@ -13,6 +13,7 @@ import {
   WINDOW_DAYS,
   type WindowModel,
 } from "../domain/cube.ts";
+import { shownAdvertiser } from "./ad-account.ts";
 import { execute, identifier, listed, literal, type Sql, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
 
@@ -39,11 +40,12 @@ export function userRows(cohort: Cohort, range: UserRange): Sql {
 /** The platform of the user u, as reports show it. */
 export const shownPlatform = sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end`;
 
+/** Dimensions whose value is not simply the user's column. */
+const SHOWN: Readonly<Record<string, Sql>> = { ad_platform: shownPlatform, advertiser_id: shownAdvertiser };
+
 /** The dimensions of the user u, under the cube's column names. */
 export const userDimensions = listed(
-  CUBE_DIMENSIONS.map((name) =>
-    name === "ad_platform" ? sql`${shownPlatform} as ad_platform` : sql`u.${identifier(name)}`,
-  ),
+  CUBE_DIMENSIONS.map((name) => sql`${SHOWN[name] ?? sql`u.${identifier(name)}`} as ${identifier(name)}`),
 );
 
 function measures(sums: Sums): Sql {

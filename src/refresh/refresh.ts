@@ -1,7 +1,8 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
+import { hasNewAdAccounts, takeMovedSlices } from "../db/ad-account.ts";
 import { replaceSlice } from "../db/cube.ts";
-import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed } from "../db/dirty-day.ts";
+import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed, markSlices } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";
 
 const SLICES_AT_ONCE = 100;
@@ -12,6 +13,7 @@ const SLICES_AT_ONCE = 100;
  */
 export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
   const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
+  await markMoved(pool);
   const slices = await loadDirtySlices(pool, SLICES_AT_ONCE);
   let counted = 0;
   const countOneByOne = async () => {
@@ -31,6 +33,18 @@ export type RefreshOptions = {
   /** The number of slices counted at the same time. */
   atOnce?: number;
 };
+
+/**
+ * Marks the slices of users whose account the costs have told. Here and not where the costs are stored: a slice that is
+ * being counted at that moment would not know of the costs, and they would not know of its users.
+ */
+async function markMoved(pool: pg.Pool): Promise<void> {
+  if (!(await hasNewAdAccounts(pool))) return;
+  await inTransaction(pool, async (tx) => {
+    const { slices, sinceMs } = await takeMovedSlices(tx);
+    await markSlices(tx, slices, sinceMs);
+  });
+}
 
 /** Returns false when another process is counting the slice. */
 async function refreshSlice(pool: pg.Pool, slice: DirtySlice): Promise<boolean> {

@@ -23,7 +23,9 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
   for (const isLate of [false, true]) {
     for (const person of market.people) await live({ stage, app, person }, isLate);
     await stage.applyAll();
-    const costs = market.costs.map((cost) => ({ ...costOf(cost, isLate ? 0 : 5), appId: app }));
+    // Half of the costs come late, and are what tells the account of some users who are counted by then.
+    const known = market.costs.filter((_, index) => isLate || index % 2 === 0);
+    const costs = known.map((cost) => ({ ...costOf(cost, isLate ? 0 : 5), appId: app }));
     await storeCosts(stage.pool, costs, 0);
     while ((await refreshOnce(stage.pool)) > 0);
   }

@@ -189,7 +189,25 @@ function activeDays(market: Market, person: Person): Set<string> {
 }
 
 function personDimensions(market: Market, person: Person): Record<string, string> {
-  return { ...texts(person), ad_platform: person.ad_platform || "natural", ...peopleOf(market, person) };
+  const advertiser_id = accountOf(market, person);
+  const people = peopleOf(market, { ...person, advertiser_id });
+  return { ...texts(person), advertiser_id, ad_platform: person.ad_platform || "natural", ...people };
+}
+
+/** A person without an account is their ad's: the only one whose costs name the ad, else the plan. */
+function accountOf({ costs }: Market, person: Person): string {
+  const namedBy = (field: "aid" | "gid") => {
+    const accounts = new Set(
+      costs
+        .filter(
+          (cost) => cost.ad_platform === person.ad_platform && person[field] !== "" && cost[field] === person[field],
+        )
+        .map((cost) => cost.advertiser_id)
+        .filter((id) => id !== ""),
+    );
+    return accounts.size === 1 ? [...accounts][0]! : "";
+  };
+  return person.advertiser_id || namedBy("aid") || namedBy("gid");
 }
 
 function texts(source: Person | CostRow): Record<string, string> {

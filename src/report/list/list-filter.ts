@@ -1,3 +1,4 @@
+import { shownAdvertiser } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
 import { type Sql, sql } from "../../db/engine/sql.ts";
 import { ORGANIC } from "../../domain/attribution/attribution.ts";
@@ -23,7 +24,7 @@ export function userConditions(filter: UserFilterBody): Sql[] {
   oneOf(sql`u.channel`, filter.channel_list);
   oneOf(sql`u.version`, filter.version_list, sql`numeric`);
   oneOf(sql`u.turbo_promoted_object_id`, filter.turbo_promoted_object_id_list);
-  oneOf(sql`u.advertiser_id`, filter.advertiser_id_list);
+  oneOf(sql`(${shownAdvertiser})`, filter.advertiser_id_list);
   oneOf(sql`u.gid`, filter.gid_list);
   oneOf(sql`u.aid`, filter.aid_list);
   oneOf(sql`u.cid`, filter.cid_list);

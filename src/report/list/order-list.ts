@@ -1,4 +1,5 @@
 import type { OrderList, OrderListRecord } from "../../contract/report/list-record.ts";
+import { withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadOrders } from "../../db/orders.ts";
@@ -97,11 +98,8 @@ export async function orderRecords(
 ): Promise<OrderListRecord[]> {
   const orders = await loadOrders(executor, app.appId, keys);
   const clients = [...new Set(keys.map(({ clientId }) => clientId))];
-  const users = await loadUsers(
-    executor,
-    clients.map((clientId) => ({ appId: app.appId, clientId })),
-    SHOWN_PROPERTIES,
-  );
+  const wanted = clients.map((clientId) => ({ appId: app.appId, clientId }));
+  const users = await withAdvertisers(executor, await loadUsers(executor, wanted, SHOWN_PROPERTIES));
   const orderById = new Map(orders.map((order) => [order.traceId, order]));
   const userById = new Map(users.map((user) => [user.clientId, user]));
   return keys.flatMap(({ clientId, traceId }) => {

@@ -1,4 +1,5 @@
 import type { UserList, UserListRecord } from "../../contract/report/list-record.ts";
+import { shownAdvertiser, withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
 import { shownPlatform } from "../../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../../db/engine/sql.ts";
@@ -29,7 +30,7 @@ export const IDENTITY_SORTS: Sorts = {
   Version: [sql`u.version`],
   TurboPromotedObjectID: [sql`u.turbo_promoted_object_id collate "C"`],
   WXOpenID: [sql`u.wx_openid collate "C"`],
-  AdvertiserID: [sql`u.advertiser_id collate "C"`],
+  AdvertiserID: [sql`(${shownAdvertiser}) collate "C"`],
   AdAid: [sql`u.aid collate "C"`],
 };
 
@@ -70,11 +71,8 @@ export async function userRecords(
   keys: readonly { clientId: string }[],
   app: App,
 ): Promise<UserListRecord[]> {
-  const users = await loadUsers(
-    executor,
-    keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
-    SHOWN_PROPERTIES,
-  );
+  const wanted = keys.map(({ clientId }) => ({ appId: app.appId, clientId }));
+  const users = await withAdvertisers(executor, await loadUsers(executor, wanted, SHOWN_PROPERTIES));
   const byId = new Map(users.map((user) => [user.clientId, user]));
   return keys.flatMap(({ clientId }) => {
     const user = byId.get(clientId);

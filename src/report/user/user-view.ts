@@ -1,4 +1,5 @@
 import type { UserView } from "../../contract/admin/admin-user.ts";
+import { withAdvertisers } from "../../db/ad-account.ts";
 import { loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
 import type { AppRules } from "../../db/app.ts";
 import { loadCampaign } from "../../db/campaign.ts";
@@ -16,7 +17,8 @@ export async function viewUser(
   app: Pick<AppRules, "appId" | "timeZone" | "currency">,
   clientId: string,
 ): Promise<UserView | undefined> {
-  const [user] = await loadUsers(executor, [{ appId: app.appId, clientId }]);
+  const users = await loadUsers(executor, [{ appId: app.appId, clientId }]);
+  const [user] = await withAdvertisers(executor, users);
   if (!user) return undefined;
   return {
     record: userListRecord(user, app),

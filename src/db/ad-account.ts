@@ -1,0 +1,93 @@
+import type { Slice } from "../domain/cube.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
+import { rowsOf } from "./engine/rows.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
+import type { UserAccount } from "./user-account.ts";
+
+/** The ids that a cost row names. */
+type CostIds = { appId: number; adPlatform: string; advertiserId: string; gid: string; aid: string };
+
+/** Notes which accounts the costs of plans and ads name; known pairs stay as they are. */
+export async function noteAdAccounts(executor: Executor, costs: readonly CostIds[], atMs: number): Promise<void> {
+  const named = costs.filter(({ adPlatform, advertiserId }) => adPlatform !== "" && advertiserId !== "");
+  const pairs = [
+    ...named.map(({ aid, ...cost }) => ({ ...cost, level: "ad", objectId: aid })),
+    ...named.map(({ gid, ...cost }) => ({ ...cost, level: "plan", objectId: gid })),
+  ].filter(({ objectId }) => objectId !== "");
+  if (pairs.length === 0) return;
+  const fresh = rowsOf("new", pairs, {
+    appId: "int",
+    adPlatform: "text",
+    level: "text",
+    objectId: "text",
+    advertiserId: "text",
+  });
+  await execute(
+    executor,
+    sql`insert into ad_account (app_id, ad_platform, level, object_id, advertiser_id, noted_at_ms)
+      select distinct *, ${atMs}::bigint from ${fresh}
+      order by 1, 2, 3, 4, 5 on conflict do nothing`,
+  );
+}
+
+const ownerOf = (level: Sql, id: Sql) => sql`(select min(o.advertiser_id) from ad_account o
+  where o.app_id = u.app_id and o.ad_platform = u.ad_platform and o.level = ${level} and o.object_id = ${id} having count(*) = 1)`;
+
+/**
+ * The account of the user u. Launches of some platforms name the ad only: the account is then the one whose costs name
+ * the ad, else the plan. An ad in the costs of several accounts belongs to none.
+ */
+export const shownAdvertiser = sql`case when u.advertiser_id <> '' or (u.aid = '' and u.gid = '') then u.advertiser_id
+  else coalesce(${ownerOf(sql`'ad'`, sql`u.aid`)}, ${ownerOf(sql`'plan'`, sql`u.gid`)}, '') end`;
+
+/** Users with the account that reports count them by. */
+export async function withAdvertisers(executor: Executor, users: readonly UserAccount[]): Promise<UserAccount[]> {
+  const unknown = users.filter(({ advertiserId, aid, gid }) => advertiserId === "" && (aid !== "" || gid !== ""));
+  if (unknown.length === 0) return [...users];
+  const wanted = rowsOf("wanted", unknown, { appId: "int", clientId: "text" });
+  const found = await query<UserKey & { advertiserId: string }>(
+    executor,
+    sql`select u.app_id, u.client_id, ${shownAdvertiser} as advertiser_id from ${wanted}
+      join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`,
+  );
+  const byId = new Map(found.map(({ clientId, advertiserId }) => [clientId, advertiserId]));
+  return users.map((user) => ({ ...user, advertiserId: byId.get(user.clientId) ?? user.advertiserId }));
+}
+
+/** Whether costs have told accounts of plans or ads since the slices were last taken. */
+export async function hasNewAdAccounts(executor: Executor): Promise<boolean> {
+  const [row] = await query<{ isThere: boolean }>(
+    executor,
+    sql`select exists (select 1 from ad_account where not is_counted) as is_there`,
+  );
+  return row!.isThere;
+}
+
+/**
+ * The slices that count users whose account the costs have told since the last call, and when the first of these costs
+ * came.
+ */
+export async function takeMovedSlices(tx: Executor): Promise<{ slices: Slice[]; sinceMs: number }> {
+  const rows = await query<Slice & { sinceMs: number }>(
+    tx,
+    sql`with fresh as (update ad_account set is_counted = true where not is_counted
+        returning app_id, ad_platform, level, object_id, noted_at_ms),
+      moved as (
+        select u.app_id, u.client_id, u.cohort_day, u.registered_day, f.noted_at_ms from fresh f
+        join user_account u on f.level = 'ad' and u.app_id = f.app_id and u.ad_platform = f.ad_platform
+          and u.aid = f.object_id and u.advertiser_id = '' and u.aid <> ''
+        union
+        select u.app_id, u.client_id, u.cohort_day, u.registered_day, f.noted_at_ms from fresh f
+        join user_account u on f.level = 'plan' and u.app_id = f.app_id and u.ad_platform = f.ad_platform
+          and u.gid = f.object_id and u.advertiser_id = '' and u.gid <> ''),
+      slice as (
+        select app_id, 'touch' as cohort, cohort_day as day, noted_at_ms from moved
+        union all select app_id, 'registered', registered_day, noted_at_ms from moved
+        union all select m.app_id, 'occurred', d.day, m.noted_at_ms from moved m
+          join user_day d on d.app_id = m.app_id and d.client_id = m.client_id
+        union all select m.app_id, 'occurred', p.accepted_day, m.noted_at_ms from moved m
+          join postback p on p.app_id = m.app_id and p.client_id = m.client_id and p.accepted_day is not null)
+      select app_id, cohort, day, min(noted_at_ms) as since_ms from slice group by app_id, cohort, day`,
+  );
+  return { slices: rows, sinceMs: Math.min(...rows.map(({ sinceMs }) => sinceMs)) };
+}
