@@ -10,7 +10,7 @@ import type { HttpReply, HttpRequest } from "../platform/connector/connector.ts"
  * the answer was lost.
  */
 export type Sent =
-  | { kind: "reply"; reply: HttpReply }
+  | { kind: "reply"; reply: HttpReply; headers: http.IncomingHttpHeaders }
   | { kind: "not_sent"; reason: string }
   | { kind: "unknown"; reason: string };
 
@@ -87,6 +87,7 @@ export class Sender {
           settle({
             kind: "reply",
             reply: { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") },
+            headers: response.headers,
           }),
         );
       });

@@ -3,11 +3,17 @@ import type { UserAccount } from "../db/user-account.ts";
 import type { TouchKind } from "../domain/attribution/touch.ts";
 import { LATE_MS } from "../domain/postback/postback-rule.ts";
 
+/** What receivers are told about a user. */
+export type ParcelUser = Pick<
+  UserAccount,
+  "clientId" | "wxOpenid" | "wxUnionid" | "osPlatform" | "ip" | "ua" | "device"
+>;
+
 /** A claimed row with its facts from the tables. */
 export type Parcel = {
   row: ClaimedRow;
   /** Undefined when the user is gone. */
-  user: UserAccount | undefined;
+  user: ParcelUser | undefined;
   /** The kind of the touch that won the user. */
   touchKind: TouchKind;
   /** From the postback: when it happened, its amount, and its order. */

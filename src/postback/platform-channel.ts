@@ -3,11 +3,15 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import type { PostbackEventType } from "../domain/postback/postback.ts";
 import { laneOf } from "../domain/postback/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
+import { isOwnAddress } from "../platform/account.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
 import { ANSWER_LOST, type Channel, type Delivery, isOfThePast, type Parcel } from "./channel.ts";
 
 /** Values lent to the account, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
+
+/** An account with its platform's connector. */
+export type ChannelParts = { account: PlatformAccount; connector: PostbackConnector; lent: Lent };
 
 export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
 
@@ -20,7 +24,7 @@ export class PlatformChannel implements Channel {
   readonly #lent: Lent;
   #account: PlatformAccount;
 
-  constructor(deps: PlatformDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
+  constructor(deps: PlatformDeps, parts: ChannelParts) {
     this.lane = laneOf(parts.account);
     this.version = JSON.stringify(parts.account.settings);
     this.#deps = deps;
@@ -93,9 +97,32 @@ export class PlatformChannel implements Channel {
   }
 
   #prepare(conversion: Conversion): Prepared {
-    const account = settingsOfAccount(this.#account, this.#connector.fields, this.#lent);
-    return this.#connector.prepare(conversion, { account, nowMs: this.#deps.clock(), nonce: newNonce() });
+    const parts = { account: this.#account, connector: this.#connector, lent: this.#lent };
+    return preparedBy(parts, conversion, this.#deps.clock());
   }
+}
+
+/** What a channel would send, without sending it; undefined when the user is gone. */
+export function preparedFor(parts: ChannelParts, parcel: Parcel, nowMs: number): Prepared | undefined {
+  const conversion = conversionOf(parcel);
+  return conversion && preparedBy(parts, conversion, nowMs);
+}
+
+function preparedBy({ account, connector, lent }: ChannelParts, conversion: Conversion, nowMs: number): Prepared {
+  const settings = settingsOfAccount(account, connector.fields, lent);
+  return connector.prepare(conversion, { account: settings, nowMs, nonce: newNonce() });
+}
+
+/** The app's tokens of mini-game platforms and secrets of ad platforms: see loadMediaTokens and loadPlatformSecrets. */
+export type Lenders = { tokens: ByApp; secrets: ByApp };
+type ByApp = ReadonlyMap<number, ReadonlyMap<string, string>>;
+
+export function lentTo(account: PlatformAccount, { tokens, secrets }: Lenders): Lent {
+  return {
+    // The token does not belong to the account: it is sent to WeChat only, not to another address of the account.
+    wechat_access_token: isOwnAddress(account, "wechat_url") ? (tokens.get(account.appId)?.get("wechat") ?? "") : "",
+    akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
+  };
 }
 
 function deliveryOf(

@@ -12,13 +12,12 @@ import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { TokenDesk } from "../outbound/account-token.ts";
 import { Sender } from "../outbound/sender.ts";
-import { isOwnAddress } from "../platform/account.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
 import { CallbackChannel } from "./callback-channel.ts";
 import type { Channel } from "./channel.ts";
 import { Lane } from "./lane.ts";
-import { PlatformChannel } from "./platform-channel.ts";
+import { lentTo, PlatformChannel } from "./platform-channel.ts";
 
 export type WorkerOptions = {
   pool: pg.Pool;
@@ -121,18 +120,12 @@ export class PostbackWorker {
 
   async #loadChannels(): Promise<Channel[]> {
     const { pool, vault, clock } = this.#options;
-    const [tokens, secrets] = [await loadMediaTokens(pool, vault), await loadPlatformSecrets(pool, vault)];
+    const lenders = { tokens: await loadMediaTokens(pool, vault), secrets: await loadPlatformSecrets(pool, vault) };
     const platforms = (await loadAccounts(pool, vault)).flatMap((account) => {
       const connector = postbackConnectorOf(account.adPlatform);
       if (!account.postbacks || !connector) return [];
-      const wechatToken = tokens.get(account.appId)?.get("wechat") ?? "";
-      const lent = {
-        // The token does not belong to the account: it is sent to WeChat only, not to another address of the account.
-        wechat_access_token: isOwnAddress(account, "wechat_url") ? wechatToken : "",
-        akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
-      };
       const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };
-      return [new PlatformChannel(deps, { account, connector, lent })];
+      return [new PlatformChannel(deps, { account, connector, lent: lentTo(account, lenders) })];
     });
     const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
     return [

@@ -3,10 +3,14 @@ import { type Platforms, startPlatforms } from "../../sim/platforms/platforms.ts
 import type { StandIn } from "../../sim/platforms/stand-in.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import type { Tokens } from "../../sim/platforms/tokens.ts";
+import { testPostback } from "../../src/admin/operation/postback-tests.ts";
+import type { PostbackTest } from "../../src/contract/admin/postback-test.ts";
 import { storeMediaToken } from "../../src/db/media-token.ts";
 import { md5 } from "../../src/domain/user/identity.ts";
+import { TestDesk } from "../../src/postback/test-desk.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, pay, track } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { PostbackStage } from "./postback-stage.ts";
 
 let stage: PostbackStage;
@@ -239,14 +243,13 @@ const REGISTERED_MS = NOW_MS + 123;
 const PAID_MS = NOW_MS + HOUR_MS + 456;
 const BACK_MS = NOW_MS + DAY_MS + 789;
 
-async function live(one: Case): Promise<void> {
+/** Returns the account's secrets. */
+async function live(one: Case): Promise<string[]> {
   const { stage: apply } = stage;
   stage.nowMs = BACK_MS + 1_000;
-  await stage.account({
-    adPlatform: one.platform,
-    settings: one.settings(),
-    secrets: one.secrets?.() ?? {},
-  });
+  const lent = await lend(one);
+  const secrets = one.secrets?.() ?? {};
+  await stage.account({ adPlatform: one.platform, settings: one.settings(), secrets });
   const link = new URLSearchParams({ company: one.platform, ts: String(NOW_MS - HOUR_MS), ...one.click() });
   await apply.append("click", "", link.toString(), { at: NOW_MS - HOUR_MS });
   const device_info = { os_name: "Android 14", oaid: OAID };
@@ -255,6 +258,16 @@ async function live(one: Case): Promise<void> {
   await apply.collect("u", [pay("o1", PAID_CENTS, {}, PAID_MS)], { at: PAID_MS });
   await apply.collect("u", [track("e", {}, BACK_MS)], { at: BACK_MS });
   await apply.applyAll();
+  return [...lent, ...Object.values(secrets)];
+}
+
+/** WeChat's token, which the app's own server reports. */
+async function lend({ launch }: Case): Promise<string[]> {
+  if (!launch?.gdt_vid) return [];
+  const token = renewed(platforms.tencent.wechatTokens);
+  const { appId } = stage.stage.app;
+  await storeMediaToken(stage.pool, vault, { appId, platform: "wechat", token, refreshedAtMs: 0 });
+  return [token];
 }
 
 /** A renewed token: the stand-ins' first tokens have expired by the next day. */
@@ -268,16 +281,6 @@ describe.each(CASES)("$name", (one) => {
     const standIn = one.standIn();
     standIn.accepted.length = 0;
     standIn.refused.length = 0;
-    stage.nowMs = BACK_MS + 1_000;
-    if (one.launch?.gdt_vid) {
-      const token = renewed(platforms.tencent.wechatTokens);
-      await storeMediaToken(stage.pool, vault, {
-        appId: stage.stage.app.appId,
-        platform: "wechat",
-        token,
-        refreshedAtMs: 0,
-      });
-    }
     await live(one);
     const worker = stage.worker();
     await stage.send(worker);
@@ -303,7 +306,32 @@ describe.each(CASES)("$name", (one) => {
     await stage.send(worker);
     expect(standIn.accepted).toHaveLength(expected.length);
   });
+
+  test("gets a test like a real conversion; its secrets stay masked, and nothing is stored", async () => {
+    const standIn = one.standIn();
+    standIn.accepted.length = 0;
+    standIn.refused.length = 0;
+    const secrets = await live(one);
+    const before = [await stage.postbacks(), await stage.outbox()];
+    const sent = await tested(one.platform, "register");
+    expect(standIn.refused).toEqual([]);
+    expect(standIn.accepted).toMatchObject([{ key: one.key, code: one.heard.register[0], isDuplicate: false }]);
+    expect(["", sent.test_id]).toContain(standIn.accepted[0]!.dedupeId);
+    expect(sent).toMatchObject({ verdict: "accepted", reason: "", answer: { status: 200 } });
+    const shown = JSON.stringify([sent.request, sent.answer]);
+    for (const secret of secrets) expect(shown).not.toContain(secret);
+    expect(shown).not.toMatch(/(?<!clue_|ext_)(?:sign|signature|info|token|authorization)\\?"?[=:]\\?"?[^…&"\\]/);
+    expect([await stage.postbacks(), await stage.outbox()]).toEqual(before);
+  });
 });
+
+/** Sends a test conversion of the user "u". */
+function tested(ad_platform: string, event_type: string): Promise<PostbackTest> {
+  const { pool, clock } = stage;
+  const tests = new TestDesk({ pool, vault, clock, deadlineMs: PATIENCE_MS, mayCallPrivate: true });
+  const desk = { pool, vault, clock, by: { name: "mei", address: "" }, tests, mayCallPrivate: true };
+  return testPostback(desk, { app_id: stage.stage.app.appId, ad_platform, event_type, client_id: "u" });
+}
 
 test("a user of a native mini-game is reported only to the ad's platform, with what the launch query brought", async () => {
   const { kuaishou, bytedance } = platforms;

@@ -176,6 +176,13 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "GET /admin/api/v1/postback/recent": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/postback/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/postback/resend": ofAdmin(1004, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/postback/test": ofAdmin(0, () => ({ ad_platform: "tencent" })),
+  "POST /admin/api/v1/postback/test": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    ad_platform: "oppo",
+    event_type: "pay",
+    client_id: THEIRS.client,
+  })),
   "GET /admin/api/v1/accounts": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/accounts/fields": ofAdmin(0, () => ({ ad_platform: "tencent" })),
   "POST /admin/api/v1/accounts/set": ofAdmin(0, ({ appId }) => ({

@@ -9,6 +9,7 @@ import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 import { dryRunCommand, postbackRuleCommands } from "../setting/postback-rule-commands.ts";
+import { testCommand } from "./postback-test-command.ts";
 
 type Json = { json?: boolean };
 type AppOption = { app: number } & Json;
@@ -22,6 +23,7 @@ export function postbackCommands(program: Command): void {
   listCommand(postback);
   statusCommand(postback);
   resendCommand(postback);
+  testCommand(postback);
 }
 
 function listCommand(postback: Command): void {

@@ -2,7 +2,13 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { isDay } from "../calendar.ts";
 import { storable } from "../json.ts";
-import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_NAMES, type PostbackStatus } from "./postback.ts";
+import {
+  POSTBACK_EVENT_TYPES,
+  POSTBACK_STATUS,
+  POSTBACK_STATUS_NAMES,
+  type PostbackEventType,
+  type PostbackStatus,
+} from "./postback.ts";
 
 /** The parameters of a request about postbacks, as texts by name. */
 export type GivenTexts = Readonly<Record<string, string | undefined>>;
@@ -103,8 +109,9 @@ function readStatus(text: string): PostbackStatus {
   throw bad(`status must be ${POSTBACK_STATUS_NAMES.map((name, number) => `${number} (${name})`).join(", ")}.`);
 }
 
-function readToldType(text: string): string {
-  if ((POSTBACK_EVENT_TYPES as readonly string[]).includes(text)) return text;
+export function readToldType(text: string): PostbackEventType {
+  const known = POSTBACK_EVENT_TYPES.find((type) => type === text);
+  if (known !== undefined) return known;
   throw bad(`event_type must be one of ${POSTBACK_EVENT_TYPES.join(", ")}.`);
 }
 

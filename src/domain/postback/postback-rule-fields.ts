@@ -181,7 +181,7 @@ function readEventType(text: string): PostbackEventType {
 }
 
 /** Letters, digits and the signs that parts of a code are joined with. */
-function readCode(text: string): string {
+export function readCode(text: string): string {
   if (/^[\w.:-]{0,100}$/.test(text)) return text;
   throw bad("code must be at most 100 letters, digits and the signs . : _ -");
 }

@@ -1,10 +1,12 @@
 import type pg from "pg";
+import type { Config } from "../../../config.ts";
 import type { CostPuller } from "../../../cost/puller.ts";
 import type { Log } from "../../../log.ts";
 import type { HealthContext } from "./health.ts";
 
 /** What the routes for operators work with: health, ledger, doctor, postbacks and costs. */
 export type OperationContext = HealthContext & {
+  config: Pick<Config, "postbackDeadlineMs" | "platformPrivateNetworks">;
   log: Log;
   /** Read-only connections with a statement timeout. */
   reportPool: () => pg.Pool;

@@ -15,8 +15,9 @@ import { LIMITS } from "../../../limits.ts";
 import { showPostbacks, showRecent, showState } from "../../../postback/outbox-view.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
+import { postbackTestRoutes } from "./postback-test-routes.ts";
 
-/** Postbacks: the list, the outbox, and sending again. */
+/** Postbacks: the list, the outbox, sending again, and tests. */
 export function postbackRoutes(routes: FastifyInstance, context: OperationContext): void {
   const { pool, vault, apps, clock } = context;
 
@@ -69,4 +70,6 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
     answer: resentAnswer,
     run: async ({ body, by }) => resend({ pool, vault, clock, by }, body),
   });
+
+  postbackTestRoutes(routes, context);
 }
