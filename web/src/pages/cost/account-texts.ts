@@ -21,6 +21,7 @@ export const texts = {
     trouble: "Error",
     tokenUntil: (at: string) => `token valid until ${at}`,
     edit: "Edit",
+    test: "Test",
     remove: "Remove",
     none: "No accounts yet",
     noneHelp:
@@ -72,6 +73,7 @@ export const texts = {
     trouble: "异常",
     tokenUntil: (at: string) => `令牌有效至 ${at}`,
     edit: "编辑",
+    test: "联调",
     remove: "删除",
     none: "还没有账户",
     noneHelp: "账户用于向媒体回传转化（媒体据此优化出价），以及拉取广告消耗。",

@@ -14,11 +14,12 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
+import { TestDialog } from "../postback-test/test-dialog.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { ACCOUNT_VIEWS, ACCOUNTS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
-type Doing = { kind: "create" } | { kind: "edit" | "remove"; account: Account };
+type Doing = { kind: "create" } | { kind: "edit" | "test" | "remove"; account: Account };
 
 /** Accounts at ad platforms. */
 export function Accounts() {
@@ -32,6 +33,7 @@ export function Accounts() {
       <QueryView query={accounts}>{(data) => <AccountTable accounts={data.accounts} onDo={setDoing} />}</QueryView>
       {doing?.kind === "create" && <AccountForm onClose={close} />}
       {doing?.kind === "edit" && <AccountForm account={doing.account} onClose={close} />}
+      {doing?.kind === "test" && <TestDialog account={doing.account} onClose={close} />}
       {doing?.kind === "remove" && <RemoveDialog account={doing.account} onClose={close} />}
     </>
   );
@@ -63,6 +65,11 @@ function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: 
           <Button size="small" onClick={() => onDo({ kind: "edit", account })}>
             {text.edit}
           </Button>
+          {account.postbacks === "on" && (
+            <Button size="small" onClick={() => onDo({ kind: "test", account })}>
+              {text.test}
+            </Button>
+          )}
           <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", account })}>
             {text.remove}
           </Button>
