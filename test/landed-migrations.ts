@@ -25,4 +25,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0021-postback-code.sql": "ad0607a2e7b5b5e7d2958c1c6fc7df770b69f090d1c90890b9a811509ea78711",
   "0022-rebate.sql": "b6cec9598c7b666adfcc455e03c4cc59c3f579f3aa6f58290b15de992e5c8919",
   "0023-ad-account.sql": "4dd1ffa73ad71755f618c6845c017289f92b42712ba6796253f2a71d8fba996a",
+  "0022-cost-total.sql": "c91ccbcef083aba0b68c98ed8201c8fd4a60b8dd6b9b063a361c800d4ae14c49",
 };

@@ -13,6 +13,8 @@ import {
   openDays,
   type PulledState,
   rangesOf,
+  reachOf,
+  type ScheduleAt,
 } from "../domain/cost-schedule.ts";
 import { messageOf } from "../errors.ts";
 import type { CostConnector } from "../platform/connector/cost-connector.ts";
@@ -63,9 +65,11 @@ async function pullLocked(deps: CrawlDeps, { client, key, plan }: Job, options: 
   const account = await loadAccount(client, deps.vault, key);
   const [app] = await loadAppRules(client, [key.appId]);
   if (!found || !account || !app) return { ...key, ...NOTHING };
-  const days = daysIn(plan, found.state, { nowMs, timeZone: app.timeZone });
+  const connector = connectorOf(account);
+  const spans = typeof connector === "string" ? [] : connector.spans;
+  const days = daysIn(plan, found.state, { nowMs, calendar: calendarOf(app.timeZone), reachDays: reachOf(spans) });
   if (days.length === 0) return { ...key, ...NOTHING };
-  const outcome = await pullDays(deps, { client, account, app, days }, options);
+  const outcome = await pullDays(deps, { client, account, connector, app, days }, options);
   if (outcome.error === STOPPED) return { ...key, ...outcome.sum, error: STOPPED };
   const failures = outcome.isFailure ? found.state.failures + 1 : 0;
   const [atMs, { error }] = [deps.clock(), outcome];
@@ -76,8 +80,7 @@ async function pullLocked(deps: CrawlDeps, { client, key, plan }: Job, options: 
   return { ...key, ...outcome.sum, error };
 }
 
-function daysIn(plan: PullPlan, state: PulledState, now: { nowMs: number; timeZone: string }): string[] {
-  const at = { nowMs: now.nowMs, calendar: calendarOf(now.timeZone) };
+function daysIn(plan: PullPlan, state: PulledState, at: ScheduleAt): string[] {
   switch (plan.kind) {
     case "due":
       return dueDays(state, at);
@@ -89,22 +92,27 @@ function daysIn(plan: PullPlan, state: PulledState, now: { nowMs: number; timeZo
 }
 
 type PulledDays = { sum: { days: number; rows: number; costE4: number }; error: string; isFailure: boolean };
-type Days = { client: pg.PoolClient; account: PlatformAccount; app: AppRules; days: readonly string[] };
+type Days = {
+  client: pg.PoolClient;
+  account: PlatformAccount;
+  connector: CostConnector | string;
+  app: AppRules;
+  days: readonly string[];
+};
 
 /** Pulls the newest days first, so that they are stored even if older ones are refused. */
 async function pullDays(
   deps: CrawlDeps,
-  { client, account, app, days }: Days,
+  { client, account, connector, app, days }: Days,
   options: PullOptions,
 ): Promise<PulledDays> {
   const sum = { days: 0, rows: 0, costE4: 0 };
-  const connector = connectorOf(account);
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };
   const crawl = new CostCrawl(deps, { account, connector, signal: options.signal });
   const errors = new Set<string>();
   const today = calendarOf(app.timeZone).dayOf(deps.clock());
   let [done, isFailure] = [0, false];
-  const open = rangesOf(days, connector.daysMax);
+  const open = rangesOf(days, connector.spans, today);
   for (let range = open.shift(); range; range = open.shift()) {
     const pulled = await pullRange(crawl, range, { client, key: account, app, clock: deps.clock }).catch(
       (error: unknown) => {

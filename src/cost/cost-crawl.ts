@@ -9,8 +9,10 @@ import type {
   CostConnector,
   CostPage,
   CostQuestion,
+  CutDay,
   PulledCost,
   PulledName,
+  Subject,
 } from "../platform/connector/cost-connector.ts";
 
 /** Requests to a platform, and rows, for one range of days. */
@@ -20,22 +22,67 @@ const ROWS_MAX = 500_000;
 export type CrawlDeps = TokenDeps & {
   /** Waits before a question is repeated that the platform asked to send later. */
   waitsMs: readonly number[];
+  /** Waits before asking again whether the platform has finished a report that takes it a while. */
+  reportWaitsMs: readonly number[];
 };
 
 /** `refused`: the same question would be refused again. `failed`: it may succeed later. */
 export type Gathered =
-  | { kind: "gathered"; costs: PulledCost[]; names: PulledName[]; withoutNames: string }
+  | {
+      kind: "gathered";
+      costs: PulledCost[];
+      planTotals: PulledCost[];
+      /** Undefined when the platform has not told the account's totals. */
+      totals: PulledCost[] | undefined;
+      cut: CutDay[];
+      names: PulledName[];
+      withoutTotals: string;
+      withoutNames: string;
+    }
   | { kind: "refused" | "failed"; reason: string };
 
-type Asked = Extract<CostPage, { kind: "page" }> | { kind: "refused" | "failed"; reason: string };
+type Page = Extract<CostPage, { kind: "page" }>;
+type Asked = Page | { kind: "refused" | "failed"; reason: string };
 
-type Found = { costs: PulledCost[]; names: PulledName[]; next: CostQuestion[] };
+type Found = Omit<Extract<Gathered, { kind: "gathered" }>, "kind" | "withoutTotals" | "withoutNames">;
 
-function take(page: Extract<CostPage, { kind: "page" }>, found: Found): void {
+function take(page: Page, found: Found): void {
   // One by one: a page may hold more rows than a call can have arguments.
   for (const cost of page.costs) found.costs.push(cost);
+  for (const total of page.planTotals ?? []) found.planTotals.push(total);
+  if (page.totals) {
+    found.totals ??= [];
+    for (const total of page.totals) found.totals.push(total);
+  }
+  for (const day of page.cut ?? []) found.cut.push(day);
   for (const name of page.names) found.names.push(name);
-  for (const next of page.next) found.next.push(next);
+}
+
+/** Questions that are still to be asked, by subject. */
+class Open {
+  readonly #questions: Record<Subject, CostQuestion[]> = { costs: [], plan_totals: [], totals: [], names: [] };
+  readonly #connector: CostConnector;
+
+  constructor(connector: CostConnector) {
+    this.#connector = connector;
+  }
+
+  add(questions: readonly CostQuestion[]): void {
+    for (const question of questions) this.#questions[this.#connector.subjectOf(question)].push(question);
+  }
+
+  /** The next question about costs or totals, in the order of subjects. */
+  next(): { subject: Exclude<Subject, "names">; question: CostQuestion } | undefined {
+    for (const subject of ["costs", "plan_totals", "totals"] as const) {
+      const question = this.#questions[subject].shift();
+      if (question) return { subject, question };
+    }
+    return undefined;
+  }
+
+  names(): readonly CostQuestion[] {
+    return this.#questions.names;
+  }
 }
 
 /** A token with less time left is renewed first, because it could expire during the pull. */
@@ -60,22 +107,28 @@ export class CostCrawl {
 
   async gather(range: DayRange): Promise<Gathered> {
     await this.#refreshAhead();
-    const found: Found = { costs: [], names: [], next: this.#connector.start(range, this.#context()) };
-    const tellsCosts = (question: CostQuestion) => this.#connector.tellsCosts(question);
+    const found: Found = { costs: [], planTotals: [], totals: undefined, cut: [], names: [] };
+    const open = new Open(this.#connector);
+    open.add(this.#connector.start(range, this.#context()));
+    const withoutTotals = new Map<Subject, string>();
     let asked = 0;
-    const open = found.next.filter(tellsCosts);
-    for (let question = open.shift(); question; question = open.shift()) {
-      const page = await this.#ask(question);
-      if (page.kind !== "page") return page;
-      take(page, found);
-      open.push(...page.next.filter(tellsCosts));
+    for (let one = open.next(); one; one = open.next()) {
+      const page = await this.#ask(one.question);
+      if (page.kind === "page") {
+        take(page, found);
+        open.add(page.next);
+      } else if (page.kind === "refused" && one.subject !== "costs") withoutTotals.set(one.subject, page.reason);
+      else return page;
       asked += 1;
       if (asked > REQUESTS_MAX || found.costs.length > ROWS_MAX) {
         return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
       }
     }
-    const rest = found.next.filter((question) => !tellsCosts(question));
-    return { kind: "gathered", ...found, withoutNames: await this.#gatherNames(rest, found) };
+    // Some pages of the account's totals are worse than none: the missing days would count as days without costs.
+    if (withoutTotals.has("totals")) found.totals = undefined;
+    const withoutNames = await this.#gatherNames(open.names(), found);
+    const [told = ""] = withoutTotals.values();
+    return { kind: "gathered", ...found, withoutTotals: told, withoutNames };
   }
 
   /**
@@ -102,7 +155,7 @@ export class CostCrawl {
   }
 
   async #ask(question: CostQuestion): Promise<Asked> {
-    for (let tries = 0; ; tries += 1) {
+    for (let [tries, waits] = [0, 0]; ; ) {
       const page = await this.#call(question);
       switch (page.kind) {
         case "page":
@@ -115,8 +168,17 @@ export class CostCrawl {
           if (trouble) return trouble;
           break;
         }
+        case "wait": {
+          this.#hasAnswered = true;
+          const waitMs = this.#deps.reportWaitsMs[waits];
+          if (waitMs === undefined) return { kind: "failed", reason: page.reason };
+          waits += 1;
+          await sleep(waitMs, undefined, { signal: this.#signal, ref: false });
+          break;
+        }
         case "retry": {
           const waitMs = this.#deps.waitsMs[tries];
+          tries += 1;
           // A platform that has not answered anything yet is down, and is asked again much later. One that has answered
           // before was only asked too fast.
           if (!this.#hasAnswered || waitMs === undefined) return { kind: "failed", reason: page.reason };

@@ -3,7 +3,9 @@ import { calendarOf, daysBetween } from "../domain/calendar.ts";
 import { isSettled, newestSettledDay } from "../domain/cost-schedule.ts";
 import { LIMITS } from "../limits.ts";
 import type { AccountPull, PullPlan } from "./account-pull.ts";
+import { reachOfAccount } from "./account-reach.ts";
 import type { AskedPull } from "./pull-desk.ts";
+import { notesOf } from "./pull-notes.ts";
 
 /** The result of pulling an account, as shown. Money is in major units of the app's currency. */
 export function pullRecord({ adPlatform, advertiserId, days, rows, costE4, error }: AccountPull) {
@@ -11,9 +13,11 @@ export function pullRecord({ adPlatform, advertiserId, days, rows, costE4, error
 }
 
 /** How far an account has been pulled. Unknown values are empty; times are in the app's zone. */
-export function statusRecord({ adPlatform, advertiserId, timeZone, error, state }: CostAccount) {
+export function statusRecord(account: CostAccount, nowMs: number) {
+  const { adPlatform, advertiserId, timeZone, error, state } = account;
   const calendar = calendarOf(timeZone);
-  const pulledAtMs = Math.max(0, ...state.pulledAtMs.values());
+  const pulledAtMs = Math.max(0, ...[...state.pulls.values()].map(({ atMs }) => atMs));
+  const reach = reachOfAccount(account, nowMs);
   return {
     ad_platform: adPlatform,
     advertiser_id: advertiserId,
@@ -22,14 +26,24 @@ export function statusRecord({ adPlatform, advertiserId, timeZone, error, state 
     settled_until: newestSettledDay(state, calendar) ?? "",
     failures: state.failures,
     error,
+    reach_days: reach?.days ?? null,
+    first_day: reach?.firstDay ?? "",
+    notes: notesOf(account, nowMs),
   };
 }
 
 /** A pulled day of an account, with the interface's field names. A settled day is not pulled again. */
-export function pulledDayRecord({ day, pulledAtMs, rows, costE4 }: PulledDay, timeZone: string) {
+export function pulledDayRecord({ day, pulledAtMs, sameSinceMs, rows, ...money }: PulledDay, timeZone: string) {
   const calendar = calendarOf(timeZone);
-  const settled = isSettled(day, { pulledAtMs: new Map([[day, pulledAtMs]]) }, calendar);
-  return { date: day, pulled_at: calendar.textOf(pulledAtMs), rows, cost: costE4 / 10_000, settled };
+  return {
+    date: day,
+    pulled_at: calendar.textOf(pulledAtMs),
+    rows,
+    cost: money.costE4 / 10_000,
+    total: money.totalE4 === null ? null : money.totalE4 / 10_000,
+    not_by_ad: money.notByAdE4 / 10_000,
+    settled: isSettled(day, { atMs: pulledAtMs, sameSinceMs }, calendar),
+  };
 }
 
 /** A requested pull, with the interface's field names. */
@@ -73,4 +87,15 @@ export function askedDays(
     return { kind: "wrong", problem: `At most ${LIMITS.costDays} days can be pulled at once.` };
   }
   return { kind: "range", fromDay: from, toDay: to };
+}
+
+/** Why a range of days cannot be pulled for one of the accounts, or undefined when it can. */
+export function beyondReach(accounts: readonly CostAccount[], fromDay: string, nowMs: number): string | undefined {
+  for (const account of accounts) {
+    const reach = reachOfAccount(account, nowMs);
+    if (reach && fromDay < reach.firstDay) {
+      return `Reports of ${reach.platform} reach back ${reach.days} days: the first day that can be pulled for account ${account.advertiserId} is ${reach.firstDay}.`;
+    }
+  }
+  return undefined;
 }

@@ -5,9 +5,11 @@ import type { Cost } from "../db/cost.ts";
 import { storePulledDay } from "../db/cost-pull.ts";
 import { transactionOn } from "../db/engine/pool.ts";
 import type { AccountKey } from "../db/platform-account.ts";
-import { type DayRange, daysOf } from "../domain/cost-schedule.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { type DayRange, daysOf, grownAtMs } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
 import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";
+import { type CompleteDay, completeDay } from "./account-total.ts";
 import type { CostCrawl, Gathered } from "./cost-crawl.ts";
 
 /** The result of pulling a range of days. `trouble` says why it is incomplete, and is empty when it is complete. */
@@ -29,32 +31,50 @@ export async function pullRange(
   const pulledAtMs = clock();
   const gathered = await crawl.gather(range);
   if (gathered.kind !== "gathered") return gathered;
-  const days = new Map(daysOf(range).map((day) => [day, [] as PulledCost[]]));
-  for (const cost of gathered.costs) {
-    const day = days.get(cost.day);
-    if (!day) return { kind: "refused", reason: `The platform sent costs of ${cost.day}, which was not requested.` };
-    day.push(cost);
-  }
+  const days = daysIn(range, gathered);
+  if (typeof days === "string") return { kind: "refused", reason: days };
   await transactionOn(client, (tx) => storeNames(tx, key, gathered.names));
   const sum = { days: 0, rows: 0, costE4: 0 };
   const withoutRate = new Map<string, string[]>();
-  for (const [day, pulled] of days) {
-    const converted = costsOf(pulled, { key, app });
-    if (converted.kind === "no_rate") {
-      withoutRate.set(converted.currency, [...(withoutRate.get(converted.currency) ?? []), day]);
+  const calendar = calendarOf(app.timeZone);
+  for (const [day, told] of days) {
+    const figures = figuresOf(completeDay(told.costs, told), { day, key, app });
+    if (figures.kind === "no_rate") {
+      withoutRate.set(figures.currency, [...(withoutRate.get(figures.currency) ?? []), day]);
       continue;
     }
-    const { costs } = converted;
-    await transactionOn(client, (tx) => storePulledDay(tx, key, { day, costs, pulledAtMs }));
+    const { costs, totalE4 } = figures;
+    const counted = { pulledAtMs, grownAtMs: grownAtMs(day, calendar) };
+    await transactionOn(client, (tx) => storePulledDay(tx, key, { day, costs, totalE4, ...counted }));
     sum.days += 1;
     sum.rows += costs.length;
     sum.costE4 += costs.reduce((total, cost) => total + cost.costE4, 0);
   }
-  return { kind: "stored", ...sum, trouble: troubleOf(gathered, withoutRate, app), isWhole: withoutRate.size === 0 };
+  const isWhole = withoutRate.size === 0 && gathered.cut.length === 0;
+  return { kind: "stored", ...sum, trouble: troubleOf(gathered, withoutRate, app), isWhole };
+}
+
+type Told = { costs: PulledCost[] } & { plans: PulledCost[]; account: PulledCost[] | undefined };
+
+/** What was gathered, by day, without the days that the platform does not list whole. A text says what is wrong. */
+function daysIn(range: DayRange, gathered: Extract<Gathered, { kind: "gathered" }>): Map<string, Told> | string {
+  const days = new Map<string, Told>(
+    daysOf(range).map((day) => [day, { costs: [], plans: [], account: gathered.totals && [] }]),
+  );
+  const lists = { costs: gathered.costs, plans: gathered.planTotals, account: gathered.totals ?? [] };
+  for (const [name, costs] of Object.entries(lists) as [keyof Told, PulledCost[]][]) {
+    for (const cost of costs) {
+      const told = days.get(cost.day);
+      if (!told) return `The platform sent costs of ${cost.day}, which was not requested.`;
+      told[name]!.push(cost);
+    }
+  }
+  for (const { day } of gathered.cut) days.delete(day);
+  return days;
 }
 
 function troubleOf(
-  { withoutNames }: Extract<Gathered, { kind: "gathered" }>,
+  { cut, withoutTotals, withoutNames }: Extract<Gathered, { kind: "gathered" }>,
   withoutRate: ReadonlyMap<string, readonly string[]>,
   app: AppRules,
 ): string {
@@ -62,55 +82,49 @@ function troubleOf(
     ([currency, days]) =>
       `There is no rate from ${currency} to ${app.currency}: nothing was stored for ${days.toSorted().join(", ")}.`,
   );
-  return [...rates, ...(withoutNames === "" ? [] : [`Some names are missing: ${withoutNames}`])].join(" ");
+  return [
+    ...cut.map(({ reason }) => reason),
+    ...rates,
+    ...(withoutTotals === ""
+      ? []
+      : [`The account's total is missing, so that the costs are not checked: ${withoutTotals}`]),
+    ...(withoutNames === "" ? [] : [`Some names are missing: ${withoutNames}`]),
+  ].join(" ");
 }
 
-/** A day's costs in the app's currency, one row per ad. */
-function costsOf(
-  pulled: readonly PulledCost[],
-  { key, app }: { key: AccountKey; app: AppRules },
-): { kind: "costs"; costs: Cost[] } | { kind: "no_rate"; currency: string } {
-  // Added up before the conversion, so that rounding happens once.
-  const byCurrency = merged(pulled, ({ gid, aid, currency }) => JSON.stringify([gid, aid, currency]));
-  const converted: PulledCost[] = [];
-  for (const cost of byCurrency) {
-    const currency = cost.currency.toUpperCase();
-    const conversion = convertE4(cost.costE4, currency, app);
-    if (conversion.kind === "no_rate") return { kind: "no_rate", currency };
-    converted.push({ ...cost, costE4: conversion.e4 });
-  }
+type Figures = { kind: "figures"; costs: Cost[]; totalE4: number | null } | { kind: "no_rate"; currency: string };
+
+/**
+ * A day's costs in the app's currency, one row per ad, and the account's total. The rows are compared with the total
+ * before the conversion, which rounds each of them; the total is what they add up to, less what they exceed it by.
+ */
+function figuresOf(
+  { costs: pulled, surplus }: CompleteDay,
+  { day, key, app }: { day: string; key: AccountKey; app: AppRules },
+): Figures {
   const { appId, adPlatform, advertiserId } = key;
   const unknown = { csite: "", channel: "", osPlatform: "", campaignId: "" };
-  const costs = merged(converted, ({ gid, aid }) => JSON.stringify([gid, aid])).map(
-    ({ day, gid, aid, impressions, clicks, costE4 }) => ({
-      appId,
-      day,
-      adPlatform,
-      advertiserId,
-      gid,
-      aid,
-      ...unknown,
-      impressions,
-      clicks,
-      costE4,
-    }),
-  );
-  return { kind: "costs", costs };
-}
-
-function merged(costs: readonly PulledCost[], keyOf: (cost: PulledCost) => string): PulledCost[] {
-  const sums = new Map<string, PulledCost>();
-  for (const cost of costs) {
-    const sum = sums.get(keyOf(cost));
-    if (!sum) {
-      sums.set(keyOf(cost), { ...cost });
-      continue;
-    }
-    sum.impressions += cost.impressions;
-    sum.clicks += cost.clicks;
-    sum.costE4 += cost.costE4;
+  const costs = new Map<string, Cost>();
+  let totalE4 = 0;
+  for (const { gid, aid, impressions, clicks, costE4, currency } of pulled) {
+    const conversion = convertE4(costE4, currency.toUpperCase(), app);
+    if (conversion.kind === "no_rate") return { kind: "no_rate", currency: currency.toUpperCase() };
+    totalE4 += conversion.e4;
+    const row = costs.get(JSON.stringify([gid, aid]));
+    const ids = { appId, day, adPlatform, advertiserId, gid, aid, ...unknown };
+    costs.set(JSON.stringify([gid, aid]), {
+      ...ids,
+      impressions: impressions + (row?.impressions ?? 0),
+      clicks: clicks + (row?.clicks ?? 0),
+      costE4: conversion.e4 + (row?.costE4 ?? 0),
+    });
   }
-  return [...sums.values()];
+  for (const { costE4, currency } of surplus ?? []) {
+    const conversion = convertE4(costE4, currency.toUpperCase(), app);
+    if (conversion.kind === "no_rate") return { kind: "no_rate", currency: currency.toUpperCase() };
+    totalE4 -= conversion.e4;
+  }
+  return { kind: "figures", costs: [...costs.values()], totalE4: surplus ? totalE4 : null };
 }
 
 async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly PulledName[]): Promise<void> {

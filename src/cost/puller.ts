@@ -2,7 +2,6 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { loadCostAccounts } from "../db/cost-pull.ts";
 import type { AccountKey } from "../db/platform-account.ts";
-import { calendarOf } from "../domain/calendar.ts";
 import { dueDays, firstScheduledDay } from "../domain/cost-schedule.ts";
 import { callable } from "../domain/network.ts";
 import { messageOf } from "../errors.ts";
@@ -12,6 +11,7 @@ import { type Loop, startLoop } from "../loop.ts";
 import { Sender } from "../outbound/sender.ts";
 import type { Vault } from "../vault.ts";
 import { type AccountPull, type PullPlan, pullAccount, TAKEN } from "./account-pull.ts";
+import { scheduleOf } from "./account-reach.ts";
 import type { CrawlDeps } from "./cost-crawl.ts";
 import { Slots } from "./slots.ts";
 
@@ -30,6 +30,7 @@ export type PullerOptions = {
   accountsAtOnce?: number;
   deadlineMs?: number;
   waitsMs?: readonly number[];
+  reportWaitsMs?: readonly number[];
 };
 
 export type AskedPullOptions = { onDays?: (done: number, total: number) => void; signal?: AbortSignal };
@@ -37,6 +38,8 @@ export type AskedPullOptions = { onDays?: (done: number, total: number) => void;
 const IDLE_MS = 30_000;
 /** Waits before a retry. The last one is the time span over which platforms count calls. */
 const WAITS_MS = [1_000, 10_000, 60_000];
+/** Waits for a report that takes the platform a while: at first short ones, then half an hour in all. */
+const REPORT_WAITS_MS = [2_000, 5_000, 10_000, 20_000, ...Array.from({ length: 58 }, () => 30_000)];
 
 /** Pulls costs by schedule and on request. Several processes can do so at the same time. */
 export class CostPuller {
@@ -48,13 +51,14 @@ export class CostPuller {
   readonly #scheduled = new Map<string, Promise<void>>();
 
   constructor(options: PullerOptions) {
-    const { pool, vault, clock, deadlineMs = DEADLINE_MS, waitsMs = WAITS_MS } = options;
+    const { pool, vault, clock, deadlineMs = DEADLINE_MS } = options;
+    const { waitsMs = WAITS_MS, reportWaitsMs = REPORT_WAITS_MS } = options;
     const accountsAtOnce = options.accountsAtOnce ?? LIMITS.costPullsAtOnce;
     this.#options = options;
     this.#slots = new Slots(accountsAtOnce);
     const limits = { deadlineMs, connectionsMax: accountsAtOnce, replyBytesMax: REPLY_BYTES_MAX };
     const sender = new Sender({ ...limits, mayCall: callable(options) });
-    this.#deps = { pool, vault, clock, waitsMs, sender };
+    this.#deps = { pool, vault, clock, waitsMs, reportWaitsMs, sender };
   }
 
   /** Starts the loop that pulls what is due. */
@@ -68,7 +72,7 @@ export class CostPuller {
     const nowMs = clock();
     for (const account of await loadCostAccounts(pool, { fromDay: firstScheduledDay(nowMs) })) {
       const name = `${account.appId} ${account.adPlatform} ${account.advertiserId}`;
-      const now = { nowMs, calendar: calendarOf(account.timeZone) };
+      const now = scheduleOf(account, nowMs);
       if (this.#scheduled.has(name) || dueDays(account.state, now).length === 0) continue;
       const pulling = this.#slots.run("last", () => this.#pullDue(account)).finally(() => this.#scheduled.delete(name));
       this.#scheduled.set(name, pulling);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { PulledState } from "../domain/cost-schedule.ts";
 import { type Cost, storeCosts } from "./cost.ts";
@@ -31,23 +32,47 @@ export async function withPullLock<T>(
   });
 }
 
+/** A day as pulled. `totalE4` is the account's own total, or null when the platform has not told it. */
+export type FreshDay = {
+  day: string;
+  costs: readonly Cost[];
+  totalE4: number | null;
+  pulledAtMs: number;
+  /** When the day stopped growing. Only pulls after that can agree with each other. */
+  grownAtMs: number;
+};
+
 /** Replaces all costs of an account's day, whatever their source. Must run in a transaction. */
-export async function storePulledDay(
-  tx: Executor,
-  key: AccountKey,
-  pulled: { day: string; costs: readonly Cost[]; pulledAtMs: number },
-): Promise<void> {
-  const { day, costs, pulledAtMs } = pulled;
+export async function storePulledDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
+  const { day, costs, totalE4, pulledAtMs, grownAtMs } = fresh;
   await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${day}::date`);
   await storeCosts(tx, costs, pulledAtMs);
-  const costE4 = costs.reduce((sum, cost) => sum + cost.costE4, 0);
+  const costE4 = sumOf(costs);
+  const notByAdE4 = sumOf(costs.filter(({ aid }) => aid === ""));
   await execute(
     tx,
-    sql`insert into cost_pull (app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4)
-      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${day}::date, ${pulledAtMs}, ${costs.length}, ${costE4})
+    sql`insert into cost_pull (app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4, total_e4,
+        not_by_ad_e4, digest, same_since_ms)
+      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${day}::date, ${pulledAtMs}, ${costs.length}, ${costE4},
+        ${totalE4}, ${notByAdE4}, ${digestOf(costs)}, ${pulledAtMs})
       on conflict (app_id, ad_platform, advertiser_id, day) do update set pulled_at_ms = excluded.pulled_at_ms,
-        rows = excluded.rows, cost_e4 = excluded.cost_e4`,
+        rows = excluded.rows, cost_e4 = excluded.cost_e4, total_e4 = excluded.total_e4,
+        not_by_ad_e4 = excluded.not_by_ad_e4, digest = excluded.digest,
+        same_since_ms = case when cost_pull.digest = excluded.digest and cost_pull.same_since_ms >= ${grownAtMs}
+          then cost_pull.same_since_ms else excluded.same_since_ms end`,
   );
+}
+
+function sumOf(costs: readonly Cost[]): number {
+  return costs.reduce((sum, cost) => sum + cost.costE4, 0);
+}
+
+/** The same for the same figures, in whatever order the platform sends them. */
+function digestOf(costs: readonly Cost[]): string {
+  const rows = costs.map(({ gid, aid, impressions, clicks, costE4 }) =>
+    JSON.stringify([gid, aid, impressions, clicks, costE4]),
+  );
+  return createHash("sha256").update(rows.sort().join("\n")).digest("hex");
 }
 
 /** Notes an attempt; an empty error means success. */
@@ -66,10 +91,16 @@ export async function notePullAttempt(
 }
 
 /** An account whose costs are to be pulled, and the state of its pulls. */
-export type CostAccount = AccountKey & { timeZone: string; error: string; state: PulledState };
+export type CostAccount = AccountKey & {
+  timeZone: string;
+  error: string;
+  state: PulledState;
+  /** Days whose rows add up to more than the account's total, oldest first. */
+  exceeding: { day: string; costE4: number; totalE4: number }[];
+};
 
 type CostAccountRow = Omit<CostAccount, "state"> &
-  Omit<PulledState, "pulledAtMs"> & { days: [day: string, pulledAtMs: number][] };
+  Omit<PulledState, "pulls"> & { days: [day: string, atMs: number, sameSinceMs: number][] };
 
 /** The accounts of enabled apps, with the days pulled since `fromDay`. */
 export async function loadCostAccounts(
@@ -77,26 +108,38 @@ export async function loadCostAccounts(
   options: { fromDay: string; of?: AccountKey | { appId: number } },
 ): Promise<CostAccount[]> {
   const { fromDay, of } = options;
+  const pulled = sql`from cost_pull p where p.app_id = a.app_id and p.ad_platform = a.ad_platform
+    and p.advertiser_id = a.advertiser_id and p.day >= ${fromDay}::date`;
   const rows = await query<CostAccountRow>(
     executor,
     sql`select a.app_id, a.ad_platform, a.advertiser_id, a.changed_at_ms, app.time_zone, t.attempted_at_ms,
-        coalesce(t.failures, 0) as failures, coalesce(t.error, '') as error, array(
-          select json_build_array(p.day, p.pulled_at_ms) from cost_pull p where p.app_id = a.app_id
-            and p.ad_platform = a.ad_platform and p.advertiser_id = a.advertiser_id and p.day >= ${fromDay}::date) as days
+        coalesce(t.failures, 0) as failures, coalesce(t.error, '') as error,
+        array(select json_build_array(p.day, p.pulled_at_ms, p.same_since_ms) ${pulled}) as days,
+        array(select json_build_object('day', p.day, 'costE4', p.cost_e4, 'totalE4', p.total_e4) ${pulled}
+          and p.cost_e4 > p.total_e4 order by p.day) as exceeding
       from platform_account a
       join app on app.app_id = a.app_id
       left join cost_attempt t on t.app_id = a.app_id and t.ad_platform = a.ad_platform and t.advertiser_id = a.advertiser_id
       where a.costs and app.enabled and ${of ? among(of) : sql`true`}
       order by t.attempted_at_ms nulls first, a.app_id, a.ad_platform, a.advertiser_id`,
   );
-  return rows.map(({ days, changedAtMs, attemptedAtMs, failures, ...account }) => ({
-    ...account,
-    state: { changedAtMs, attemptedAtMs, failures, pulledAtMs: new Map(days) },
-  }));
+  return rows.map(({ days, changedAtMs, attemptedAtMs, failures, ...account }) => {
+    const pulls = new Map(days.map(([day, atMs, sameSinceMs]) => [day, { atMs, sameSinceMs }]));
+    return { ...account, state: { changedAtMs, attemptedAtMs, failures, pulls } };
+  });
 }
 
 /** What was pulled for one day of an account. */
-export type PulledDay = AccountKey & { day: string; pulledAtMs: number; rows: number; costE4: number };
+export type PulledDay = AccountKey & {
+  day: string;
+  pulledAtMs: number;
+  sameSinceMs: number;
+  rows: number;
+  costE4: number;
+  totalE4: number | null;
+  /** The part of the cost that belongs to no ad. */
+  notByAdE4: number;
+};
 
 /** Days from `fromDay` to `toDay`, both included. */
 export async function loadPulledDays(
@@ -105,7 +148,7 @@ export async function loadPulledDays(
 ): Promise<PulledDay[]> {
   return query<PulledDay>(
     executor,
-    sql`select app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4
+    sql`select app_id, ad_platform, advertiser_id, day, pulled_at_ms, same_since_ms, rows, cost_e4, total_e4, not_by_ad_e4
       from cost_pull where app_id = ${appId} and day >= ${fromDay}::date and day <= ${toDay}::date
       order by ad_platform, advertiser_id, day`,
   );

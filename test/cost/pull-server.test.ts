@@ -6,7 +6,7 @@ import { signedRequest } from "../../src/client/report-client.ts";
 import { costPullAnswer, lastPullAnswer } from "../../src/contract/admin/cost.ts";
 import type { App } from "../../src/db/app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
-import { calendarOf } from "../../src/domain/calendar.ts";
+import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { adReportOf } from "../http/report/reports.ts";
@@ -18,6 +18,7 @@ import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
 await untilTodayLasts();
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
+const ago = (days: number) => addDays(TODAY, -days);
 /** All roles but the schedule: only pulls requested by a test happen. */
 const BY_HAND = { ROLES: "http,apply,refresh" };
 
@@ -83,6 +84,9 @@ test("a command pulls now: a table for people, JSON for programs, and the errors
 
 test("a command shows the progress of each account", async () => {
   const status = await cliJson(server.dataDir, ["cost", "status", "--app", String(app.appId)]);
+  expect((await cli(server.dataDir, ["cost", "status", "--app", String(app.appId)])).stdout).toMatch(
+    /^ad_platform .* error +reach_days +first_day +notes/,
+  );
   expect(status.map((one: any) => [one.ad_platform, one.failures, one.error]).sort()).toEqual([
     ["bytedance", 0, ""],
     ["tencent", 0, ""],
@@ -98,6 +102,10 @@ test.each([
   [["--from", TODAY, "--to", "2999-01-01"], /in the future/],
   [["--from", "2020-01-01", "--to", TODAY], /At most 366 days/],
   [["--platform", "kuaishou"], /no matching account/],
+  [
+    ["--platform", "tencent", "--from", ago(400), "--to", ago(399)],
+    new RegExp(`Reports of Tencent reach back 365 days: the first day .* ${ACCOUNT} is ${ago(364)}\\.`),
+  ],
 ])("a pull of %j is refused", async (options, reason) => {
   expectFailure(await cli(server.dataDir, ["cost", "pull", "--app", String(app.appId), ...options]), reason);
 });
@@ -116,7 +124,16 @@ test("pulls and progress work over HTTP too", async () => {
     data: { accounts: [{ ad_platform: "bytedance", days: 1, rows: 2, cost: 20.66, error: "" }] },
   });
   const status = await admin().get("cost/status", { app_id: app.appId });
-  expect(status.data.accounts).toHaveLength(2);
+  const reach = status.data.accounts.map((one: any) => [one.ad_platform, one.reach_days, one.first_day, one.notes]);
+  expect(reach.sort()).toEqual([
+    ["bytedance", null, "", []],
+    ["tencent", 365, ago(364), []],
+  ]);
+  const beyond = { app_id: app.appId, from: ago(365), to: ago(360) };
+  expect(await admin().post("cost/pull", beyond)).toMatchObject({
+    code: 1004,
+    msg: expect.stringMatching(/^Reports of Tencent reach back 365 days/),
+  });
   expect(await admin().post("cost/pull", { app_id: app.appId, from: "2026-02-30", to: TODAY })).toMatchObject({
     code: 1004,
   });

@@ -140,6 +140,7 @@ export class CostStage {
       accountsAtOnce: 2,
       deadlineMs: PATIENCE_MS,
       waitsMs: [5, 5, 5],
+      reportWaitsMs: [1, 1, 1, 1],
       ...change,
     });
   }

@@ -26,6 +26,8 @@ export type Pull = {
   requests: HttpRequest[];
   questions: CostQuestion[];
   costs: PulledCost[];
+  planTotals: PulledCost[];
+  totals: PulledCost[];
   names: PulledName[];
 };
 
@@ -35,7 +37,7 @@ export function pullAll(
   context: CallContext,
   options: { fromDay: string; toDay: string; answer: (question: CostQuestion, request: HttpRequest) => HttpReply },
 ): Pull {
-  const pull: Pull = { requests: [], questions: [], costs: [], names: [] };
+  const pull: Pull = { requests: [], questions: [], costs: [], planTotals: [], totals: [], names: [] };
   const open = connector.start(options, context);
   for (let question = open.shift(); question; question = open.shift()) {
     const request = connector.request(question, context);
@@ -46,6 +48,8 @@ export function pullAll(
     pull.requests.push(request);
     pull.questions.push(question);
     pull.costs.push(...page.costs);
+    pull.planTotals.push(...(page.planTotals ?? []));
+    pull.totals.push(...(page.totals ?? []));
     pull.names.push(...page.names);
     open.push(...page.next);
     if (pull.requests.length > 1_000) throw new Error("There is always one more question.");

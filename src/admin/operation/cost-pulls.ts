@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { costPullBody, pullStopBody } from "../../contract/admin/cost.ts";
 import type { PullDesk } from "../../cost/pull-desk.ts";
-import { type AskedDays, accountsOf, askedDays } from "../../cost/pull-record.ts";
+import { type AskedDays, accountsOf, askedDays, beyondReach } from "../../cost/pull-record.ts";
 import type { AppRules } from "../../db/app.ts";
 import { type CostAccount, loadCostAccounts } from "../../db/cost-pull.ts";
 import { calendarOf, isDay } from "../../domain/calendar.ts";
@@ -34,6 +34,8 @@ export function beginPull(desk: Desk, body: PullBody): Promise<BegunPull> {
       const known = await loadCostAccounts(tx, { fromDay: firstScheduledDay(nowMs), of: { appId: app.appId } });
       const accounts = accountsOf(known, asked);
       if (accounts.length === 0) throw bad("The app has no matching account with cost pulls switched on.");
+      const beyond = plan.kind === "range" ? beyondReach(accounts, plan.fromDay, nowMs) : undefined;
+      if (beyond !== undefined) throw bad(beyond);
       return { app, accounts, plan };
     },
   });

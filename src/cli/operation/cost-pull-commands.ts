@@ -4,7 +4,7 @@ import { systemClock } from "../../clock.ts";
 import { pullRecord, statusRecord } from "../../cost/pull-record.ts";
 import { CostPuller } from "../../cost/puller.ts";
 import { loadCostAccounts } from "../../db/cost-pull.ts";
-import { firstScheduledDay } from "../../domain/cost-schedule.ts";
+import { firstShownDay } from "../../domain/cost-schedule.ts";
 import { createLog } from "../../log.ts";
 import { deskOf } from "../desk.ts";
 import { ProgressBar, parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
@@ -37,12 +37,12 @@ export function costPullCommands(cost: Command): void {
     .action((options: { app: number } & Json) =>
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
-        const found = await loadCostAccounts(session.pool, {
-          fromDay: firstScheduledDay(systemClock()),
-          of: { appId },
-        });
-        const accounts = found.map(statusRecord);
-        print(accounts, options, () => tableOf(accounts));
+        const nowMs = systemClock();
+        const found = await loadCostAccounts(session.pool, { fromDay: firstShownDay(nowMs), of: { appId } });
+        const accounts = found.map((account) => statusRecord(account, nowMs));
+        print(accounts, options, () =>
+          tableOf(accounts.map(({ notes, ...rest }) => ({ ...rest, notes: notes.join(" ") }))),
+        );
       }),
     );
 }

@@ -94,8 +94,12 @@ const pulledDay = Type.Object({
   date: Type.String(),
   pulled_at: Type.String(),
   rows: Type.Integer(),
-  cost: money("Cost"),
-  settled: Type.Boolean({ description: "The platform no longer corrects it" }),
+  cost: money("Cost: the sum of the rows"),
+  total: Type.Union([Type.Number(), Type.Null()], {
+    description: "The account's own total, which the rows add up to; null: the platform has not told it",
+  }),
+  not_by_ad: money("The part of the cost that belongs to no ad"),
+  settled: Type.Boolean({ description: "The figures are final, and the day is not pulled again" }),
 });
 export type PulledDay = Static<typeof pulledDay>;
 
@@ -107,6 +111,13 @@ const costAccount = Type.Object({
   settled_until: Type.String({ description: "The newest day that is not pulled again" }),
   failures: Type.Integer({ description: "Failed attempts in a row" }),
   error: Type.String(),
+  reach_days: Type.Union([Type.Integer(), Type.Null()], {
+    description: "How many days back the platform's reports reach; null: no limit is known",
+  }),
+  first_day: Type.String({ description: "The first day that can be pulled; empty: no limit is known" }),
+  notes: Type.Array(Type.String(), {
+    description: "What else is to be known, in sentences: days that never settle, or that do not add up",
+  }),
   days: Type.Array(pulledDay, { description: "Pulled days" }),
 });
 export type CostAccount = Static<typeof costAccount>;
@@ -121,6 +132,7 @@ const costDay = Type.Object({
   advertiser_name: Type.String(),
   ...sums,
   source: Type.Unsafe<"pull" | "file" | "both">({ type: "string", enum: ["pull", "file", "both"] }),
+  not_by_ad: money("The part of the cost that belongs to no ad"),
   changed_at: Type.String(),
 });
 export type CostDay = Static<typeof costDay>;

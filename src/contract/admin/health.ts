@@ -70,6 +70,11 @@ const costPull = Type.Object({
   settled_until: Type.String({ description: "Days up to this one are final" }),
   failures: count("Failed attempts in a row"),
   error: Type.String({ description: "Error of the last attempt; empty: none" }),
+  reach_days: Type.Union([Type.Integer(), Type.Null()], {
+    description: "How many days back the platform's reports reach; null: no limit is known",
+  }),
+  first_day: Type.String({ description: "The first day that can be pulled; empty: no limit is known" }),
+  notes: Type.Array(Type.String(), { description: "Days that never settle, or that do not add up, in sentences" }),
 });
 
 const orderWithoutRate = Type.Object({

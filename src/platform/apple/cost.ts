@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { cleanId } from "../../domain/user/identity.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
-import type { CostConnector, CostPage, CostQuestion, PulledCost } from "../connector/cost-connector.ts";
+import type { CostConnector, CostPage, CostQuestion } from "../connector/cost-connector.ts";
 import { answerOf, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { type Costs, costsOf, namesOf } from "../connector/report-row.ts";
 import { get, jsonTextPost } from "../connector/request.ts";
@@ -12,12 +12,13 @@ const PAGE_ROWS = 100;
 /**
  * Apple Ads Platform API 1.0. A report must name its campaign, so:
  *
- *   campaigns ──▶ campaign's days ──▶ its ads, page by page ──▶ the rest
+ *   campaigns ──▶ campaign's days ──▶ its ads, page by page
  *
- * The rest is what a campaign spent beyond its ads (deleted ads, or a campaign without ads): a row without an ad. It is
- * written for each day on which the campaign has numbers, even zero, so that it replaces the rest of an earlier pull.
+ * Campaigns spend beyond their ads (deleted ads, or a campaign without ads). There is no report of the account, whose
+ * total is what its campaigns add up to.
  */
 export const appleCosts: CostConnector = {
+  platform: "Apple",
   fields: [
     { name: "base_url", hint: "Address of the Apple Ads Platform API", fallback: "https://api.ads.apple.com/v1" },
     { name: "token_url", hint: "Address for tokens", fallback: "https://appleid.apple.com/auth/oauth2/token" },
@@ -30,12 +31,13 @@ export const appleCosts: CostConnector = {
     { name: "time_zone", hint: "Zone of the days: ORTZ (the account's) or UTC", fallback: "ORTZ" },
   ],
   // Reports by days reach back 90 days.
-  daysMax: 90,
+  spans: [{ reachDays: 90, daysMax: 90 }],
   start: ({ fromDay, toDay }): CostQuestion[] => [
     { list: "campaigns", from: fromDay, to: toDay, offset: 0 },
     { list: "account" },
   ],
-  tellsCosts: ({ list }) => list !== "account",
+  // Ads are found through their campaigns, so that costs are not complete without the campaigns' reports.
+  subjectOf: ({ list }) => (list === "account" ? "names" : "costs"),
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
@@ -119,7 +121,7 @@ function readCampaigns(question: CostQuestion, body: JsonObject): CostPage {
   const { from = "", to = "" } = question;
   const reports = ids.map((id) => ({ list: "campaign", campaign: id, from, to, offset: 0 }));
   const names = namesOf(campaigns.map((row) => ({ level: "plan", ...nameIn(row) })));
-  return { kind: "page", costs: [], names, next: [...nextOffset(question, list.length, body), ...reports] };
+  return { kind: "page", costs: [], totals: [], names, next: [...nextOffset(question, list.length, body), ...reports] };
 }
 
 function readCampaign(question: CostQuestion, body: JsonObject): CostPage {
@@ -128,10 +130,10 @@ function readCampaign(question: CostQuestion, body: JsonObject): CostPage {
   if (read.kind !== "costs") return read;
   const names = namesOf(rows.map(({ metadata }) => ({ level: "plan", ...nameIn(objectOf(metadata)) })));
   const [first] = read.costs;
-  if (!first) return { kind: "page", costs: [], names, next: [] };
   const { campaign = "", from = "", to = "" } = question;
-  const rest = { left: leftText(read.costs), currency: first.currency };
-  return { kind: "page", costs: [], names, next: [{ list: "ads", campaign, from, to, offset: 0, ...rest }] };
+  const next = first ? [{ list: "ads", campaign, from, to, offset: 0, currency: first.currency }] : [];
+  const totals = read.costs.map((cost) => ({ ...cost, gid: "" }));
+  return { kind: "page", costs: [], planTotals: read.costs, totals, names, next };
 }
 
 function readAds(question: CostQuestion, body: JsonObject): CostPage {
@@ -139,13 +141,9 @@ function readAds(question: CostQuestion, body: JsonObject): CostPage {
   const read = daysOf(rows, question);
   if (read.kind !== "costs") return read;
   const names = namesOf(rows.map(({ metadata }) => ({ level: "ad", ...nameIn(objectOf(metadata)) })));
-  // Rows without an ad belong to the campaign itself and stay in the rest.
+  // Rows without an ad belong to the campaign itself and are in its total.
   const costs = read.costs.filter(({ aid }) => aid !== "");
-  const left = leftAfter(leftOf(question), costs);
-  const [more] = nextOffset(question, rows.length, body);
-  return more
-    ? { kind: "page", costs, names, next: [{ ...more, left: leftText(left) }] }
-    : { kind: "page", costs: [...costs, ...left], names, next: [] };
+  return { kind: "page", costs, names, next: nextOffset(question, rows.length, body) };
 }
 
 /** The question for the next page, if any. Without a total, a full page may be followed by another. */
@@ -183,32 +181,4 @@ function daysOf(rows: readonly JsonObject[], question: CostQuestion): Costs {
   const [currency = textOf(question.currency)] = currencies;
   if (currencies.size > 1) return { kind: "permanent", reason: "Apple sent a report in several currencies." };
   return costsOf(days, { platform: ENVELOPE.platform, money: { unitDecimals: 0, currency } });
-}
-
-/** The campaign's rest beyond the ads seen so far, as a text, because questions hold only texts and numbers. */
-function leftText(costs: readonly PulledCost[]): string {
-  return JSON.stringify(costs.map(({ day, impressions, clicks, costE4 }) => [day, impressions, clicks, costE4]));
-}
-
-function leftOf({ left, campaign, currency }: CostQuestion): PulledCost[] {
-  const days = JSON.parse(String(left)) as [string, number, number, number][];
-  const own = { gid: String(campaign), aid: "", currency: String(currency) };
-  return days.map(([day, impressions, clicks, costE4]) => ({ day, ...own, impressions, clicks, costE4 }));
-}
-
-/**
- * The rest after subtracting the ads, never below zero: the ads' report is newer and can be ahead of the campaign's.
- */
-function leftAfter(left: readonly PulledCost[], ads: readonly PulledCost[]): PulledCost[] {
-  return left.map((own) => {
-    const sum = (key: "impressions" | "clicks" | "costE4") =>
-      ads.filter(({ day }) => day === own.day).reduce((rest, ad) => rest - ad[key], own[key]);
-    const rest = { impressions: sum("impressions"), clicks: sum("clicks"), costE4: sum("costE4") };
-    return {
-      ...own,
-      impressions: Math.max(rest.impressions, 0),
-      clicks: Math.max(rest.clicks, 0),
-      costE4: Math.max(rest.costE4, 0),
-    };
-  });
 }

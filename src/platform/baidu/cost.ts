@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion } from "../connector/cost-connector.ts";
-import { isReport } from "../connector/question.ts";
+import { subjectOf } from "../connector/question.ts";
 import {
   answerOf,
   codeOutcome,
@@ -21,6 +21,7 @@ const REPORT_ROWS = 1_000;
 
 /** A campaign is the plan, an adgroup the ad. One report contains costs, names and statuses. */
 export const baiduCosts: CostConnector = {
+  platform: "Baidu",
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.baidu.com" },
     { name: "oauth_url", hint: "Address for tokens", fallback: "https://u.baidu.com/oauth" },
@@ -32,10 +33,14 @@ export const baiduCosts: CostConnector = {
     costUnitField("yuan"),
     CURRENCY_FIELD,
   ],
-  // Baidu accepts two years, but a failed page means asking for the whole range again, so smaller ranges are better.
-  daysMax: 90,
-  start: ({ fromDay, toDay }) => [{ list: "report", from: fromDay, to: toDay, row: 0 }],
-  tellsCosts: isReport,
+  // Likely: two years, at once. A failed page means asking for the whole range again, so smaller ranges are better.
+  spans: [{ reachDays: 730, daysMax: 90 }],
+  start: ({ fromDay, toDay }, { account }) => {
+    const days = { from: fromDay, to: toDay, row: 0 };
+    const lists = Object.hasOwn(ACCOUNT_REPORTS, account("report_type")) ? ["report", "totals"] : ["report"];
+    return lists.map((list) => ({ list, ...days }));
+  },
+  subjectOf,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
@@ -92,23 +97,31 @@ function failureOf(header: JsonObject, status: string): Failure {
   return { code: textOf(first?.code) || `status ${status}`, message, isItsOwn: status === "3" };
 }
 
-const COLUMNS = [
-  ...["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"],
-  ...["adGroupId", "adGroupName", "impression", "click", "cost"],
-];
+/** The report of the account that belongs to a report of adgroups: of feed, and of search. */
+const ACCOUNT_REPORTS: Readonly<Record<string, string>> = { "2330652": "2149145", "2284618": "2208157" };
+
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  report: [
+    ...["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"],
+    ...["adGroupId", "adGroupName", "impression", "click", "cost"],
+  ],
+  totals: ["date", "userId", "userName", "impression", "click", "cost"],
+};
 
 /** A fixed order, so that no row is on two pages. */
-const SORTS = ["date", "adGroupId"].map((column) => ({ column, sortRule: "ASC" }));
+const SORTS: Readonly<Record<string, readonly string[]>> = { report: ["date", "adGroupId"], totals: ["date"] };
 
 function request(question: CostQuestion, { account }: CallContext): HttpRequest {
   const header = { userName: account("user_name"), accessToken: account("access_token") };
+  const list = String(question.list);
+  const type = account("report_type");
   const body = objectJson({
-    reportType: idJson(account("report_type")),
+    reportType: idJson(list === "totals" ? (ACCOUNT_REPORTS[type] ?? "") : type),
     timeUnit: '"DAY"',
     startDate: JSON.stringify(question.from),
     endDate: JSON.stringify(question.to),
-    columns: JSON.stringify(COLUMNS),
-    sorts: JSON.stringify(SORTS),
+    columns: JSON.stringify(COLUMNS[list]),
+    sorts: JSON.stringify(SORTS[list]!.map((column) => ({ column, sortRule: "ASC" }))),
     filters: "[]",
     startRow: String(question.row),
     rowCount: String(REPORT_ROWS),
@@ -133,6 +146,10 @@ function readReport(question: CostQuestion, body: JsonObject, { account }: CallC
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;
+  const until = Number(question.row) + list.length;
+  const isMore = list.length > 0 && until < countOf(report.totalRowCount);
+  const next = isMore ? [{ ...question, row: until }] : [];
+  if (question.list === "totals") return { kind: "page", costs: [], totals: read.costs, names: [], next };
   const names = namesOf(
     list.flatMap((row) => [
       { level: "account", id: account("advertiser_id"), name: row.userName },
@@ -140,7 +157,5 @@ function readReport(question: CostQuestion, body: JsonObject, { account }: CallC
       { level: "ad", id: row.adGroupId, name: row.adGroupName },
     ]),
   );
-  const until = Number(question.row) + list.length;
-  const isMore = list.length > 0 && until < countOf(report.totalRowCount);
-  return { kind: "page", costs: read.costs, names, next: isMore ? [{ ...question, row: until }] : [] };
+  return { kind: "page", costs: read.costs, names, next };
 }

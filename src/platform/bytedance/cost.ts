@@ -2,13 +2,14 @@ import type { JsonObject } from "../../domain/json.ts";
 import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import { firstQuestions, idGroups, subjectOf } from "../connector/question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
 import { get, idJson, jsonTextPost, objectJson } from "../connector/request.ts";
 import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
-const REPORT_ROWS = 1_000;
+/** Likely: at most 100 rows. Older texts of the interface say 1,000. */
+const REPORT_ROWS = 100;
 /** The largest page of the lists of projects and promotions. */
 const IDS_AT_ONCE = 10;
 
@@ -17,6 +18,7 @@ const IDS_AT_ONCE = 10;
  * plans and ads with costs, because an account's whole lists would be hundreds of pages of ten.
  */
 export const bytedanceCosts: CostConnector = {
+  platform: "Ocean Engine",
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.oceanengine.com/open_api" },
     { name: "oauth_url", hint: "Address for tokens", fallback: "https://ad.oceanengine.com/open_api/oauth2" },
@@ -26,14 +28,17 @@ export const bytedanceCosts: CostConnector = {
     costUnitField("yuan"),
     CURRENCY_FIELD,
   ],
-  daysMax: 30,
+  // No limit to the past is published.
+  spans: [{ reachDays: Number.POSITIVE_INFINITY, daysMax: 30 }],
   start: firstQuestions,
-  tellsCosts: isReport,
+  subjectOf,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
     if (answer.kind !== "answer") return answer;
-    if (question.list === "report") return readReport(question, objectOf(answer.body.data), context);
+    if (question.list === "report" || question.list === "totals") {
+      return readReport(question, objectOf(answer.body.data), context);
+    }
     return { kind: "page", costs: [], names: readNames(question, answer.body, context), next: [] };
   },
   tokens: {
@@ -73,14 +78,17 @@ const ENVELOPE: Envelope = {
 
 const PATHS: Readonly<Record<string, string>> = {
   report: "v3.0/report/custom/get/",
+  totals: "v3.0/report/custom/get/",
   plans: "v3.0/project/list/",
   ads: "v3.0/promotion/list/",
   account: "2/advertiser/info/",
 };
 
-const DIMENSIONS = [
-  ...["stat_time_day", "cdp_project_id", "cdp_project_name", "cdp_promotion_id", "cdp_promotion_name"],
-];
+/** With the day alone, a row is the account's total. */
+const DIMENSIONS: Readonly<Record<string, readonly string[]>> = {
+  report: ["stat_time_day", "cdp_project_id", "cdp_project_name", "cdp_promotion_id", "cdp_promotion_name"],
+  totals: ["stat_time_day"],
+};
 const METRICS = ["stat_cost", "show_cnt", "click_cnt"];
 
 function request(question: CostQuestion, { account }: CallContext): HttpRequest {
@@ -90,11 +98,12 @@ function request(question: CostQuestion, { account }: CallContext): HttpRequest 
 }
 
 function parameters(question: CostQuestion, advertiserId: string): Record<string, string> {
-  if (question.list === "report") {
+  const dimensions = DIMENSIONS[String(question.list)];
+  if (dimensions) {
     return {
       advertiser_id: advertiserId,
       data_topic: "BASIC_DATA",
-      dimensions: JSON.stringify(DIMENSIONS),
+      dimensions: JSON.stringify(dimensions),
       metrics: JSON.stringify(METRICS),
       // Both are required as lists, even when empty.
       filters: "[]",
@@ -132,25 +141,22 @@ function readReport(question: CostQuestion, data: JsonObject, { account }: CallC
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;
+  const page = Number(question.page);
+  const isMore = list.length > 0 && page < countOf(objectOf(data.page_info).total_page);
+  const more = isMore ? [{ ...question, page: page + 1 }] : [];
+  if (question.list === "totals") return { kind: "page", costs: [], totals: read.costs, names: [], next: more };
   const names = namesOf(
     list.flatMap(({ dimensions }) => [
       { level: "plan", id: dimensions.cdp_project_id, name: dimensions.cdp_project_name },
       { level: "ad", id: dimensions.cdp_promotion_id, name: dimensions.cdp_promotion_name },
     ]),
   );
-  const page = Number(question.page);
-  const isMore = list.length > 0 && page < countOf(objectOf(data.page_info).total_page);
   const idsOf = (level: PulledName["level"]) => names.filter((name) => name.level === level).map((name) => name.id);
   const lists = [
     ...idGroups(idsOf("plan"), IDS_AT_ONCE).map((ids) => ({ list: "plans", ids })),
     ...idGroups(idsOf("ad"), IDS_AT_ONCE).map((ids) => ({ list: "ads", ids })),
   ];
-  return {
-    kind: "page",
-    costs: read.costs,
-    names,
-    next: [...(isMore ? [{ ...question, page: page + 1 }] : []), ...lists],
-  };
+  return { kind: "page", costs: read.costs, names, next: [...more, ...lists] };
 }
 
 function readNames(question: CostQuestion, body: JsonObject, { account }: CallContext): PulledName[] {

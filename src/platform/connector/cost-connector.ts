@@ -1,6 +1,10 @@
+import type { DaySpan } from "../../domain/cost-schedule.ts";
 import type { AccountField, CallContext, HttpReply, HttpRequest, TokenFlow } from "./connector.ts";
 
-/** The cost of an ad on a day, as reported by the platform. Days are in the platform's time zone. */
+/**
+ * The cost of an ad on a day, as reported by the platform. Days are in the platform's time zone. A total has the same
+ * form: that of a plan has no aid, that of the account no gid either.
+ */
 export type PulledCost = {
   day: string;
   gid: string;
@@ -26,21 +30,38 @@ export type CostPage =
   | {
       kind: "page";
       costs: PulledCost[];
+      /** Totals of plans, in which costs can be that belong to no ad. */
+      planTotals?: PulledCost[];
+      /** Totals of the account. Absent when the page says nothing about them; a day that is missing here cost nothing. */
+      totals?: PulledCost[];
       names: PulledName[];
+      /** Days that the platform does not list whole, and why. */
+      cut?: CutDay[];
       /** Further questions, such as the next page. */
       next: CostQuestion[];
     }
-  | { kind: "retry" | "permanent" | "token"; reason: string };
+  // `wait`: the platform is still working on it, and wants to be asked the same again.
+  | { kind: "retry" | "permanent" | "token" | "wait"; reason: string };
+
+export type CutDay = { day: string; reason: string };
+
+/**
+ * What a question is about. Costs are complete or there are none; without totals they are stored unchecked, and names
+ * come when they can. Subjects are asked in this order: while a day grows, a total that is older than its costs would be
+ * less than they add up to.
+ */
+export type Subject = "costs" | "plan_totals" | "totals" | "names";
 
 /** How costs are pulled from a platform. Pure, like the connector for postbacks. */
 export type CostConnector = {
+  /** The platform's name in sentences. */
+  platform: string;
   fields: readonly AccountField[];
-  /** The most days in one question. */
-  daysMax: number;
+  /** How far back the platform's reports reach, nearest first. */
+  spans: readonly DaySpan[];
   /** The first questions for a range of days, both ends included. */
   start(range: { fromDay: string; toDay: string }, context: CallContext): CostQuestion[];
-  /** Whether the question returns costs. If another question is refused for good, the costs are still complete. */
-  tellsCosts(question: CostQuestion): boolean;
+  subjectOf(question: CostQuestion): Subject;
   request(question: CostQuestion, context: CallContext): HttpRequest;
   read(question: CostQuestion, reply: HttpReply, context: CallContext): CostPage;
   tokens?: TokenFlow;

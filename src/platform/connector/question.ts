@@ -1,12 +1,13 @@
-import type { CostQuestion } from "./cost-connector.ts";
+import type { CostQuestion, Subject } from "./cost-connector.ts";
 
-/** The questions for costs and for the account's name. Costs come first, so that they are stored if the rest fails. */
+/** The questions for costs, for the account's totals and for its name. */
 export function firstQuestions({ fromDay, toDay }: { fromDay: string; toDay: string }): CostQuestion[] {
-  return [{ list: "report", from: fromDay, to: toDay, page: 1 }, { list: "account" }];
+  const days = { from: fromDay, to: toDay, page: 1 };
+  return [{ list: "report", ...days }, { list: "totals", ...days }, { list: "account" }];
 }
 
-export function isReport({ list }: CostQuestion): boolean {
-  return list === "report";
+export function subjectOf({ list }: CostQuestion): Subject {
+  return list === "report" ? "costs" : list === "totals" ? "totals" : "names";
 }
 
 /** Ids in groups of at most `size`, each as one text, because questions hold only texts and numbers. */

@@ -1,22 +1,33 @@
+import { addDays, calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { CURRENCY_FIELD } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
-import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledName, Subject } from "../connector/cost-connector.ts";
+import { idGroups } from "../connector/question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
 import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
 import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
+import { isTask, readTask, rowsOfFile, taskRequest } from "./report-task.ts";
 
 const REPORT_ROWS = 2_000;
 /** The most ids in the filter of the list of units. */
 const IDS_AT_ONCE = 100;
 
+/** Certain: immediate reports show the last week. Likely: that today is its last day. */
+const WEEK_DAYS = 7;
+/** Certain: a task covers six months, the shortest of which have 181 days. */
+const TASK_REACH_DAYS = 180;
+/** A month, because the file of a task comes in one piece. Half a year stays below the fifty tasks of a day (likely). */
+const TASK_DAYS_MAX = 30;
+
 /**
  * A campaign is the plan, a unit the ad. The report counts views and taps in several ways. Which of them are
- * impressions and clicks depends on where the ads run, so the account chooses.
+ * impressions and clicks depends on where the ads run, so the account chooses. The report by unit leaves out the
+ * campaigns that Kuaishou manages itself (省心投, certain); those by campaign and by account hold them.
  */
 export const kuaishouCosts: CostConnector = {
+  platform: "Kuaishou",
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://ad.e.kuaishou.com/rest/openapi" },
     ...TOKEN_FIELDS,
@@ -34,15 +45,30 @@ export const kuaishouCosts: CostConnector = {
     },
     CURRENCY_FIELD,
   ],
-  // Immediate reports reach back a week and span at most a week.
-  daysMax: 7,
-  start: firstQuestions,
-  tellsCosts: isReport,
+  spans: [
+    { reachDays: WEEK_DAYS, daysMax: WEEK_DAYS },
+    { reachDays: TASK_REACH_DAYS, daysMax: TASK_DAYS_MAX },
+  ],
+  start: ({ fromDay, toDay }, { nowMs }) => {
+    const isRecent = fromDay >= addDays(SHANGHAI.dayOf(nowMs), 1 - WEEK_DAYS);
+    const days = { from: fromDay, to: toDay };
+    const reports = LEVELS.map((level) =>
+      isRecent ? { list: "report", level, ...days, page: 1 } : { list: "task", level, ...days },
+    );
+    return [...reports, { list: "account" }];
+  },
+  subjectOf: ({ level }) => SUBJECTS[String(level)] ?? "names",
   request,
   read: (question, reply, context) => {
+    // A refusal is an ordinary answer.
+    if (question.list === "task_file" && reply.status === 200 && !reply.body.trimStart().startsWith("{")) {
+      const rows = rowsOfFile(reply.body);
+      return Array.isArray(rows) ? readRows(question, rows, context) : rows;
+    }
     const answer = answerOf(reply, ENVELOPE);
     if (answer.kind !== "answer") return answer;
     const data = objectOf(answer.body.data);
+    if (isTask(question)) return readTask(question, data);
     if (question.list === "report") return readReport(question, data, context);
     return { kind: "page", costs: [], names: readNames(question, data, context), next: [] };
   },
@@ -73,6 +99,12 @@ export const kuaishouCosts: CostConnector = {
   },
 };
 
+/** Days are Kuaishou's own, whatever the app's time zone. */
+const SHANGHAI = calendarOf("Asia/Shanghai");
+
+const LEVELS = ["unit", "campaign", "account"] as const;
+const SUBJECTS: Readonly<Record<string, Subject>> = { unit: "costs", campaign: "plan_totals", account: "totals" };
+
 /** Few of Kuaishou's codes are published, so its messages are considered too. */
 const ENVELOPE: Envelope = {
   platform: "Kuaishou",
@@ -85,15 +117,16 @@ const ENVELOPE: Envelope = {
 };
 
 const PATHS: Readonly<Record<string, string>> = {
-  report: "v1/report/unit_report",
   plans: "gw/dsp/campaign/list",
   ads: "gw/dsp/unit/list",
   account: "v1/advertiser/info",
 };
 
-function request(question: CostQuestion, { account }: CallContext): HttpRequest {
+function request(question: CostQuestion, context: CallContext): HttpRequest {
+  if (isTask(question)) return taskRequest(question, context);
+  const { account } = context;
   const values = { advertiser_id: idJson(account("advertiser_id")), ...parameters(question) };
-  const url = `${account("base_url")}/${PATHS[String(question.list)]}`;
+  const url = `${account("base_url")}/${PATHS[String(question.list)] ?? `v1/report/${question.level}_report`}`;
   return jsonTextPost(url, objectJson(values), { "Access-Token": account("access_token") });
 }
 
@@ -116,37 +149,42 @@ function parameters(question: CostQuestion): Record<string, string> {
   };
 }
 
-function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
+function readReport(question: CostQuestion, data: JsonObject, context: CallContext): CostPage {
   const details = objectsOf(data.details);
+  const page = readRows(question, details, context);
+  if (page.kind !== "page") return page;
+  // Counts the received rows, because a page may hold fewer than requested.
+  const seen = Number(question.seen ?? 0) + details.length;
+  const isMore = details.length > 0 && seen < countOf(data.total_count);
+  const more = isMore ? [{ ...question, page: Number(question.page) + 1, seen }] : [];
+  return { ...page, next: [...more, ...page.next] };
+}
+
+/** Reads rows of either kind of report, which have the same names (likely for the files of tasks). */
+function readRows(question: CostQuestion, details: readonly JsonObject[], { account }: CallContext): CostPage {
   const rows = details.map((row) => ({
     day: row.stat_date,
-    gid: row.campaign_id,
-    aid: row.unit_id,
+    gid: question.level === "account" ? "" : row.campaign_id,
+    aid: question.level === "unit" ? row.unit_id : "",
     impressions: row[account("impressions_field")],
     clicks: row[account("clicks_field")],
     cost: row.charge,
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;
-  // Counts the received rows, because a page may hold fewer than requested.
-  const seen = Number(question.seen ?? 0) + details.length;
-  const isMore = details.length > 0 && seen < countOf(data.total_count);
-  const idsOf = (list: "plans" | "ads") => read.costs.map((cost) => (list === "plans" ? cost.gid : cost.aid));
-  const lists = (["plans", "ads"] as const).flatMap((list) =>
-    idGroups(idsOf(list), IDS_AT_ONCE).map((ids) => ({ list, ids })),
-  );
+  if (question.level === "account") return { kind: "page", costs: [], totals: read.costs, names: [], next: [] };
   const names = namesOf(
     details.flatMap((row) => [
       { level: "plan", id: row.campaign_id, name: row.campaign_name },
-      { level: "ad", id: row.unit_id, name: row.unit_name },
+      ...(question.level === "unit" ? [{ level: "ad" as const, id: row.unit_id, name: row.unit_name }] : []),
     ]),
   );
-  return {
-    kind: "page",
-    costs: read.costs,
-    names,
-    next: [...(isMore ? [{ ...question, page: Number(question.page) + 1, seen }] : []), ...lists],
-  };
+  const idsOf = (list: "plans" | "ads") => read.costs.map((cost) => (list === "plans" ? cost.gid : cost.aid));
+  const next = (["plans", "ads"] as const).flatMap((list) =>
+    idGroups(idsOf(list), IDS_AT_ONCE).map((ids) => ({ list, ids })),
+  );
+  if (question.level === "campaign") return { kind: "page", costs: [], planTotals: read.costs, names, next };
+  return { kind: "page", costs: read.costs, names, next };
 }
 
 /** Words for the documented statuses; others stay numbers. */

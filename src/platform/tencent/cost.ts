@@ -1,14 +1,18 @@
+import { addDays, daysBetween } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import { firstQuestions, idGroups, subjectOf } from "../connector/question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
-import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { type Costs, costsInUnit, namesOf } from "../connector/report-row.ts";
 import { get } from "../connector/request.ts";
 import { CLIENT_TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
+/** Certain: a query shows no rows beyond this one, whatever the page. */
+const ROWS_MAX = 20_000;
+const PAGES_MAX = ROWS_MAX / REPORT_ROWS;
 /** The most ids in the filter of the list of ads, and the most ads on a page. */
 const ADS_AT_ONCE = 100;
 
@@ -17,24 +21,26 @@ const ADS_AT_ONCE = 100;
  * list ends after 100 pages of 100, and only ads with costs need a name.
  */
 export const tencentCosts: CostConnector = {
+  platform: "Tencent",
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.e.qq.com" },
     ...CLIENT_TOKEN_FIELDS,
     costUnitField("fen"),
     CURRENCY_FIELD,
   ],
-  daysMax: 90,
+  // Certain: 365 days. The days of a query are those of an older version of the interface.
+  spans: [{ reachDays: 365, daysMax: 90 }],
   start: firstQuestions,
-  tellsCosts: isReport,
+  subjectOf,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
     if (answer.kind !== "answer") return answer;
     const data = objectOf(answer.body.data);
     const list = objectsOf(data.list);
-    if (question.list === "report") {
-      return readReport(question, { list, pages: countOf(objectOf(data.page_info).total_page) }, context);
-    }
+    const pages = countOf(objectOf(data.page_info).total_page);
+    if (question.list === "report") return readReport(question, { list, pages }, context);
+    if (question.list === "totals") return readTotals(question, { list, pages }, context);
     return {
       kind: "page",
       costs: [],
@@ -84,17 +90,19 @@ function request(question: CostQuestion, context: CallContext): HttpRequest {
 
 const PATHS: Readonly<Record<string, string>> = {
   report: "daily_reports/get",
+  totals: "daily_reports/get",
   ads: "adgroups/get",
   account: "advertiser/get",
 };
 
 function parameters(question: CostQuestion): Record<string, string> {
-  if (question.list === "report") {
+  if (question.list === "report" || question.list === "totals") {
+    const by = question.list === "report" ? ["date", "adgroup_id"] : ["date"];
     return {
-      level: "REPORT_LEVEL_ADGROUP",
+      level: question.list === "report" ? "REPORT_LEVEL_ADGROUP" : "REPORT_LEVEL_ADVERTISER",
       date_range: JSON.stringify({ start_date: question.from, end_date: question.to }),
-      group_by: JSON.stringify(["date", "adgroup_id"]),
-      fields: JSON.stringify(["date", "adgroup_id", "view_count", "valid_click_count", "cost"]),
+      group_by: JSON.stringify(by),
+      fields: JSON.stringify([...by, "view_count", "valid_click_count", "cost"]),
       page: String(question.page),
       page_size: String(REPORT_ROWS),
     };
@@ -111,23 +119,18 @@ function parameters(question: CostQuestion): Record<string, string> {
   return { fields: JSON.stringify(["account_id", "corporation_name", "memo", "system_status"]) };
 }
 
-function readReport(
-  question: CostQuestion,
-  { list, pages }: { list: JsonObject[]; pages: number },
-  { account }: CallContext,
-): CostPage {
-  const rows = list.map((row) => ({
-    day: row.date,
-    gid: "",
-    aid: row.adgroup_id,
-    impressions: row.view_count,
-    clicks: row.valid_click_count,
-    cost: row.cost,
-  }));
-  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
-  if (read.kind !== "costs") return read;
+type ReportPage = { list: JsonObject[]; pages: number };
+
+/** A report of more rows than a query shows is asked again in halves, down to single days. */
+function readReport(question: CostQuestion, { list, pages }: ReportPage, context: CallContext): CostPage {
   const page = Number(question.page);
-  const more = list.length > 0 && page < pages ? [{ ...question, page: page + 1 }] : [];
+  if (pages > PAGES_MAX && page === 1) return inHalves(question);
+  // Rows appeared while the report was read, and those on the last pages can no longer be reached.
+  if (page >= PAGES_MAX && page < pages) {
+    return { kind: "retry", reason: `Tencent's report of ${question.from} to ${question.to} grew while it was read.` };
+  }
+  const read = readCosts(list, context);
+  if (read.kind !== "costs") return read;
   const groups = idGroups(
     read.costs.map((cost) => cost.aid),
     ADS_AT_ONCE,
@@ -136,8 +139,45 @@ function readReport(
     kind: "page",
     costs: read.costs,
     names: [],
-    next: [...more, ...groups.map((ids) => ({ list: "ads", ids }))],
+    next: [...nextPage(question, { list, pages }), ...groups.map((ids) => ({ list: "ads", ids }))],
   };
+}
+
+function inHalves(question: CostQuestion): CostPage {
+  const [from, to] = [String(question.from), String(question.to)];
+  if (from === to) {
+    const reason = `Tencent has more than ${ROWS_MAX} rows for ${from} and shows no more, so that nothing was stored for it.`;
+    return { kind: "page", costs: [], names: [], cut: [{ day: from, reason }], next: [] };
+  }
+  const middle = addDays(from, Math.floor(daysBetween(from, to) / 2));
+  const halves = [
+    { ...question, to: middle },
+    { ...question, from: addDays(middle, 1) },
+  ];
+  return { kind: "page", costs: [], names: [], next: halves };
+}
+
+function readTotals(question: CostQuestion, page: ReportPage, context: CallContext): CostPage {
+  const read = readCosts(page.list, context);
+  if (read.kind !== "costs") return read;
+  return { kind: "page", costs: [], totals: read.costs, names: [], next: nextPage(question, page) };
+}
+
+function readCosts(list: readonly JsonObject[], { account }: CallContext): Costs {
+  const rows = list.map((row) => ({
+    day: row.date,
+    gid: "",
+    aid: row.adgroup_id,
+    impressions: row.view_count,
+    clicks: row.valid_click_count,
+    cost: row.cost,
+  }));
+  return costsInUnit(rows, { platform: ENVELOPE.platform, account });
+}
+
+function nextPage(question: CostQuestion, { list, pages }: ReportPage): CostQuestion[] {
+  const page = Number(question.page);
+  return list.length > 0 && page < pages ? [{ ...question, page: page + 1 }] : [];
 }
 
 function adNames(list: readonly JsonObject[]): PulledName[] {

@@ -24,6 +24,8 @@ export type CostDay = {
   cost: number;
   /** Where the rows come from: the platform, files, or both. */
   source: "pull" | "file" | "both";
+  /** The part of the cost that belongs to no ad. */
+  not_by_ad: number;
   changed_at: string;
 };
 
@@ -38,6 +40,7 @@ type DayRow = Sums & {
   name: string;
   /** Rows unchanged since they were pulled. */
   pulledRows: number;
+  notByAdE4: number;
   changedAtMs: number;
 };
 
@@ -54,7 +57,8 @@ export async function listCostDays(
     executor,
     sql`select d.*, coalesce(a.name, '') as name from (
         select c.day as date, c.ad_platform, c.advertiser_id, ${sums},
-          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as pulled_rows, max(c.changed_at_ms) as changed_at_ms
+          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as pulled_rows, max(c.changed_at_ms) as changed_at_ms,
+          coalesce(sum(c.cost_e4) filter (where c.aid = ''), 0)::bigint as not_by_ad_e4
         from cost c
         left join cost_pull p on p.app_id = c.app_id and p.ad_platform = c.ad_platform
           and p.advertiser_id = c.advertiser_id and p.day = c.day
@@ -85,6 +89,7 @@ function shownDay(row: DayRow, calendar: Calendar): CostDay {
     advertiser_name: row.name,
     ...shownSums(row),
     source,
+    not_by_ad: row.notByAdE4 / 10_000,
     changed_at: calendar.textOf(row.changedAtMs),
   };
 }

@@ -41,7 +41,7 @@ describe("stored costs", () => {
     const file = { source: "file", changed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d /) };
     const tencent = { ad_platform: "tencent", advertiser_id: "acc-1", advertiser_name: "腾讯一", ...file };
     expect(found).toEqual([
-      { date: "2024-06-15", ...tencent, rows: 2, impressions: 500, clicks: 50, cost: 6.2501 },
+      { date: "2024-06-15", ...tencent, rows: 2, impressions: 500, clicks: 50, cost: 6.2501, not_by_ad: 0 },
       {
         date: "2024-06-15",
         ad_platform: "vivo",
@@ -52,8 +52,9 @@ describe("stored costs", () => {
         impressions: 1,
         clicks: 0,
         cost: 0,
+        not_by_ad: 0,
       },
-      { date: "2024-06-14", ...tencent, rows: 1, impressions: 100, clicks: 10, cost: 1.5 },
+      { date: "2024-06-14", ...tencent, rows: 1, impressions: 100, clicks: 10, cost: 1.5, not_by_ad: 0 },
       {
         date: "2024-06-13",
         ad_platform: "",
@@ -64,6 +65,7 @@ describe("stored costs", () => {
         impressions: 0,
         clicks: 0,
         cost: 9,
+        not_by_ad: 9,
       },
     ]);
     expect(total).toEqual({ rows: 5, impressions: 601, clicks: 60, cost: 16.7501 });
@@ -161,9 +163,10 @@ describe("the progress of pulls", () => {
   test("is shown by day, with the settled days", async () => {
     const { accounts } = await status(RANGE);
     expect(accounts).toMatchObject([{ ad_platform: "tencent", advertiser_id: "77" }]);
+    const unchecked = { total: null, not_by_ad: 0 };
     expect(accounts[0].days).toEqual([
-      { date: "2024-06-14", pulled_at: "2024-06-23 08:00:00", rows: 3, cost: 2, settled: true },
-      { date: "2024-06-15", pulled_at: "2024-06-17 08:00:00", rows: 3, cost: 2, settled: false },
+      { date: "2024-06-14", pulled_at: "2024-06-23 08:00:00", rows: 3, cost: 2, ...unchecked, settled: true },
+      { date: "2024-06-15", pulled_at: "2024-06-17 08:00:00", rows: 3, cost: 2, ...unchecked, settled: false },
     ]);
     expect((await status({})).accounts[0].days).toEqual([]);
   });

@@ -19,7 +19,7 @@ const ACCOUNT = {
 const context = contextOf(appleCosts, ACCOUNT);
 const CAMPAIGNS = { list: "campaigns", from: "2026-11-01", to: "2026-11-02", offset: 0 };
 const CAMPAIGN = { list: "campaign", campaign: "5001", from: "2026-11-01", to: "2026-11-02", offset: 0 };
-const ADS = { ...CAMPAIGN, list: "ads", left: '[["2026-11-01",100,10,50000]]', currency: "USD" };
+const ADS = { ...CAMPAIGN, list: "ads", currency: "USD" };
 const HEADERS = { Authorization: "Bearer at-1", "X-AP-Context": "adAccountId=40669820" };
 
 const metric = (date: string, amount: unknown, counts: object = { impressions: 100, taps: 10 }) => ({
@@ -38,7 +38,7 @@ const read = (question: CostQuestion, body: ReturnType<typeof ok>) => appleCosts
 test("the first requests are the campaigns and the account", () => {
   const range = { fromDay: "2026-11-01", toDay: "2026-11-02" };
   expect(appleCosts.start(range, context)).toEqual([CAMPAIGNS, { list: "account" }]);
-  expect(appleCosts.daysMax).toBe(90);
+  expect(appleCosts.spans).toEqual([{ reachDays: 90, daysMax: 90 }]);
 });
 
 const TIME_RANGE = { start: "2026-11-01", end: "2026-11-02", timeZone: "ORTZ", granularity: "DAILY" };
@@ -93,7 +93,7 @@ test("the account is requested by its own number, if that is not the users' numb
   expect(page).toMatchObject({ names: [{ level: "account", id: "40669820", name: "Example", status: "ACTIVE" }] });
 });
 
-/** Two campaigns: 5001 has two ads on two pages that leave a remainder, 5002 has none. */
+/** Two campaigns: 5001 has two ads on two pages that cost less than it, 5002 has none. */
 function answer(question: CostQuestion) {
   if (question.list === "account") return ok({ result: { id: 40669820, name: "Example" } });
   if (question.list === "campaigns") {
@@ -118,7 +118,7 @@ function answer(question: CostQuestion) {
   return rows([question.offset === 0 ? first : second], { pageSize: 1, totalCount: 2 });
 }
 
-test("what a campaign spent beyond its ads is a row without an ad", () => {
+test("campaigns are found first, then their totals, and then their ads", () => {
   const pull = pullAll(appleCosts, context, { fromDay: "2026-11-01", toDay: "2026-11-02", answer });
   expect(
     pull.questions.map(({ list, campaign, offset }) => [list, campaign, offset].filter(Boolean).join(" ")),
@@ -129,12 +129,15 @@ test("what a campaign spent beyond its ads is a row without an ad", () => {
   expect(pull.costs).toEqual([
     { day: "2026-11-01", gid: "5001", aid: "9001", impressions: 30, clicks: 4, costE4: 40_000, ...usd },
     { day: "2026-11-02", gid: "5001", aid: "9001", impressions: 100, clicks: 10, costE4: 35_000, ...usd },
-    { day: "2026-11-01", gid: "5002", aid: "", impressions: 100, clicks: 10, costE4: 100_000, ...usd },
-    { day: "2026-11-02", gid: "5002", aid: "", impressions: 100, clicks: 10, costE4: 35_000, ...usd },
     { day: "2026-11-01", gid: "5001", aid: "9002", impressions: 20, clicks: 1, costE4: 50_001, ...usd },
-    { day: "2026-11-01", gid: "5001", aid: "", impressions: 50, clicks: 5, costE4: 9_999, ...usd },
-    { day: "2026-11-02", gid: "5001", aid: "", impressions: 0, clicks: 0, costE4: 0, ...usd },
   ]);
+  const totals = [
+    { day: "2026-11-01", aid: "", impressions: 100, clicks: 10, costE4: 100_000, ...usd },
+    { day: "2026-11-02", aid: "", impressions: 100, clicks: 10, costE4: 35_000, ...usd },
+  ];
+  expect(pull.planTotals).toEqual(["5001", "5002"].flatMap((gid) => totals.map((total) => ({ ...total, gid }))));
+  // There is no report of the account: its total is what the campaigns add up to.
+  expect(pull.totals).toEqual([...totals, ...totals].map((total) => ({ ...total, gid: "" })));
   expect(pull.names).toEqual([
     { level: "plan", id: "5001", name: "One", status: "ENABLED" },
     { level: "account", id: "40669820", name: "Example", status: "" },
@@ -146,32 +149,13 @@ test("what a campaign spent beyond its ads is a row without an ad", () => {
   ]);
 });
 
-test("the rows of a campaign and its ads add up to the campaign", () => {
-  const { costs } = pullAll(appleCosts, context, { fromDay: "2026-11-01", toDay: "2026-11-02", answer });
-  for (const gid of ["5001", "5002"]) {
-    const own = costs.filter((cost) => cost.gid === gid);
-    expect(own.reduce((sum, cost) => sum + cost.costE4, 0)).toBe(135_000);
-    expect(own.reduce((sum, cost) => sum + cost.impressions, 0)).toBe(200);
-  }
-});
-
-test("ads that exceed their campaign leave no remainder, and not a negative one", () => {
-  const ad = reportRow(9001, [metric("2026-11-01", "6", { impressions: 90, taps: 12 }), metric("2026-11-02", "1")]);
-  const page = read(ADS, rows([ad]));
-  expect(page.kind === "page" && page.costs.slice(2)).toEqual([
-    { day: "2026-11-01", gid: "5001", aid: "", impressions: 10, clicks: 0, costE4: 0, currency: "USD" },
-  ]);
-});
-
-test("figures without an ad stay the campaign's", () => {
-  const page = read(ADS, rows([reportRow(0, [metric("2026-11-01", "2")])]));
-  expect(page.kind === "page" && page.costs).toEqual([
-    { day: "2026-11-01", gid: "5001", aid: "", impressions: 100, clicks: 10, costE4: 50_000, currency: "USD" },
-  ]);
+test("figures without an ad are in the campaign's total, and not counted twice", () => {
+  expect(read(ADS, rows([reportRow(0, [metric("2026-11-01", "2")])]))).toMatchObject({ kind: "page", costs: [] });
 });
 
 test("a campaign without figures is not requested further", () => {
-  expect(read(CAMPAIGN, rows([]))).toEqual({ kind: "page", costs: [], names: [], next: [] });
+  const nothing = { kind: "page", costs: [], planTotals: [], totals: [], names: [], next: [] };
+  expect(read(CAMPAIGN, rows([]))).toEqual(nothing);
   expect(read(CAMPAIGN, rows([reportRow(5001, [])]))).toMatchObject({ costs: [], next: [] });
 });
 
@@ -211,7 +195,7 @@ test.each<[unknown, number]>([
   [undefined, 0],
 ])("an amount of %j is %d ten-thousandths", (amount, costE4) => {
   const page = read(ADS, rows([reportRow(9001, [metric("2026-11-01", amount)])]));
-  expect(page).toMatchObject({ kind: "page", costs: [{ aid: "9001", costE4 }, { aid: "" }] });
+  expect(page).toMatchObject({ kind: "page", costs: [{ aid: "9001", costE4 }] });
 });
 
 test("ids beyond 2^53 keep their digits, in requests too", () => {
@@ -221,7 +205,7 @@ test("ids beyond 2^53 keep their digits, in requests too", () => {
     `{"result":{"rows":[{"metadata":{"id":90071992547409935},"granularMetrics":[{"date":"2026-11-01"}]}]}}`,
   );
   expect(read(ADS, ad)).toMatchObject({
-    costs: [{ aid: "90071992547409935", impressions: 0, clicks: 0 }, { aid: "" }],
+    costs: [{ aid: "90071992547409935", impressions: 0, clicks: 0 }],
   });
 });
 

@@ -34,9 +34,47 @@ const report = (rows: object[], total = rows.length) =>
   });
 const read = (body: ReturnType<typeof ok>, given = context) => baiduCosts.read(REPORT, body, given);
 
-test("the only request is the report of the days", () => {
-  expect(baiduCosts.start({ fromDay: "2026-11-01", toDay: "2026-11-14" }, context)).toEqual([REPORT]);
-  expect(baiduCosts.daysMax).toBe(90);
+test("the first requests are the report of the days and the account's totals", () => {
+  const range = { fromDay: "2026-11-01", toDay: "2026-11-14" };
+  expect(baiduCosts.start(range, context)).toEqual([REPORT, { ...REPORT, list: "totals" }]);
+  expect([REPORT, { ...REPORT, list: "totals" }].map(baiduCosts.subjectOf)).toEqual(["costs", "totals"]);
+  expect(baiduCosts.spans).toEqual([{ reachDays: 730, daysMax: 90 }]);
+  // Of another report it is not known which one has the account's totals.
+  expect(baiduCosts.start(range, contextOf(baiduCosts, { ...ACCOUNT, report_type: "7" }))).toEqual([REPORT]);
+});
+
+test.each([
+  ["2330652", 2149145],
+  ["2284618", 2208157],
+])("the account's totals for the report %s are in the report %d", (report_type, expected) => {
+  const other = contextOf(baiduCosts, { ...ACCOUNT, report_type });
+  const { body } = JSON.parse(baiduCosts.request({ ...REPORT, list: "totals" }, other).body!);
+  expect(body).toMatchObject({
+    reportType: expected,
+    columns: ["date", "userId", "userName", "impression", "click", "cost"],
+    sorts: [{ column: "date", sortRule: "ASC" }],
+  });
+});
+
+test("totals have neither a plan nor an ad", () => {
+  const { date, impression, click, cost } = row();
+  const page = baiduCosts.read({ ...REPORT, list: "totals" }, report([{ date, impression, click, cost }], 2), context);
+  const total = {
+    day: "2026-11-01",
+    gid: "",
+    aid: "",
+    impressions: 1000,
+    clicks: 40,
+    costE4: 123_400,
+    currency: "CNY",
+  };
+  expect(page).toEqual({
+    kind: "page",
+    costs: [],
+    totals: [total],
+    names: [],
+    next: [{ ...REPORT, list: "totals", row: 1 }],
+  });
 });
 
 test("the report is requested by adgroup and day, in a fixed order", () => {
@@ -79,10 +117,16 @@ test("rows are requested until all are there, and they bring the names", () => {
   const pull = pullAll(baiduCosts, context, {
     fromDay: "2026-11-01",
     toDay: "2026-11-14",
-    answer: ({ row: from }) =>
-      report(from === 0 ? [row(), row({ date: "2026-11-02" })] : [row({ adGroupId: 600000000000002 })], 3),
+    answer: ({ list, row: from }) =>
+      list === "totals"
+        ? report([])
+        : report(from === 0 ? [row(), row({ date: "2026-11-02" })] : [row({ adGroupId: 600000000000002 })], 3),
   });
-  expect(pull.questions.map((question) => question.row)).toEqual([0, 2]);
+  expect(pull.questions.map(({ list, row: from }) => [list, from])).toEqual([
+    ["report", 0],
+    ["totals", 0],
+    ["report", 2],
+  ]);
   const counts = { gid: "500000000000001", impressions: 1000, clicks: 40, costE4: 123_400, currency: "CNY" };
   expect(pull.costs).toEqual([
     { ...counts, day: "2026-11-01", aid: "600000000000001" },

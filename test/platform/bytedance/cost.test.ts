@@ -11,6 +11,7 @@ const ACCOUNT = {
 };
 const context = contextOf(bytedanceCosts, ACCOUNT);
 const REPORT = { list: "report", from: "2026-10-16", to: "2026-11-14", page: 1 };
+const TOTALS = { ...REPORT, list: "totals" };
 
 const row = (dimensions: object = {}, metrics: object = {}) => ({
   dimensions: {
@@ -31,9 +32,11 @@ const read = (body: ReturnType<typeof ok>, question: Record<string, string | num
 test("thirty days are requested at once", () => {
   expect(bytedanceCosts.start({ fromDay: "2026-10-16", toDay: "2026-11-14" }, context)).toEqual([
     REPORT,
+    TOTALS,
     { list: "account" },
   ]);
-  expect(bytedanceCosts.daysMax).toBe(30);
+  expect([REPORT, TOTALS, { list: "account" }].map(bytedanceCosts.subjectOf)).toEqual(["costs", "totals", "names"]);
+  expect(bytedanceCosts.spans).toEqual([{ reachDays: Number.POSITIVE_INFINITY, daysMax: 30 }]);
 });
 
 const BASE = "https://api.oceanengine.com/open_api";
@@ -52,7 +55,23 @@ test.each<[Record<string, string | number>, string, Record<string, string>]>([
       start_time: "2026-10-16 00:00:00",
       end_time: "2026-11-14 23:59:59",
       page: "4",
-      page_size: "1000",
+      page_size: "100",
+    },
+  ],
+  [
+    TOTALS,
+    `${BASE}/v3.0/report/custom/get/`,
+    {
+      advertiser_id: "1700000000000001",
+      data_topic: "BASIC_DATA",
+      dimensions: '["stat_time_day"]',
+      metrics: '["stat_cost","show_cnt","click_cnt"]',
+      filters: "[]",
+      order_by: "[]",
+      start_time: "2026-10-16 00:00:00",
+      end_time: "2026-11-14 23:59:59",
+      page: "1",
+      page_size: "100",
     },
   ],
   [
@@ -93,6 +112,8 @@ test("all pages are requested, then the statuses of everything with costs, ten a
         );
         return report(rows, 2);
       }
+      if (question.list === "totals")
+        return report([{ dimensions: { stat_time_day: "2026-11-01" }, metrics: { stat_cost: "148.09" } }]);
       if (question.list === "account") {
         return ok('{"code":0,"data":[{"id":1700000000000001,"name":"Example","status":"STATUS_ENABLE"}]}');
       }
@@ -106,9 +127,11 @@ test("all pages are requested, then the statuses of everything with costs, ten a
     },
   });
   expect(pull.questions.map(({ list, ids }) => `${list} ${ids ? String(ids).split(",").length : ""}`.trim())).toEqual([
-    ...["report", "account", "report", "plans 1", "ads 10", "ads 1", "plans 1", "ads 1"],
+    ...["report", "totals", "account", "report", "plans 1", "ads 10", "ads 1", "plans 1", "ads 1"],
   ]);
   expect(pull.costs).toHaveLength(12);
+  const total = { day: "2026-11-01", gid: "", aid: "", impressions: 0, clicks: 0, costE4: 1_480_900, currency: "CNY" };
+  expect(pull.totals).toEqual([total]);
   expect(pull.costs[0]).toEqual({
     day: "2026-11-01",
     gid: "7300000000000000001",

@@ -10,7 +10,7 @@ const ACCOUNT = {
   app_secret: "as-1",
 };
 const context = contextOf(kuaishouCosts, ACCOUNT);
-const REPORT = { list: "report", from: "2026-11-08", to: "2026-11-14", page: 1 };
+const REPORT = { list: "report", level: "unit", from: "2026-11-09", to: "2026-11-15", page: 1 };
 const HEADERS = { "Access-Token": "at-1", "content-type": "application/json" };
 
 const row = (over: object = {}) => ({
@@ -31,19 +31,50 @@ const report = (details: object[], total = details.length) =>
 const read = (body: ReturnType<typeof ok>, question: Record<string, string | number> = REPORT, given = context) =>
   kuaishouCosts.read(question, body, given);
 
-test("a week is requested at once", () => {
-  expect(kuaishouCosts.start({ fromDay: "2026-11-08", toDay: "2026-11-14" }, context)).toEqual([
-    REPORT,
-    { list: "account" },
+test("the last week is requested at once: by unit, by campaign, and of the account", () => {
+  const questions = kuaishouCosts.start({ fromDay: "2026-11-09", toDay: "2026-11-15" }, context);
+  const levels = ["unit", "campaign", "account"];
+  expect(questions).toEqual([...levels.map((level) => ({ ...REPORT, level })), { list: "account" }]);
+  expect(questions.map(kuaishouCosts.subjectOf)).toEqual(["costs", "plan_totals", "totals", "names"]);
+  expect(kuaishouCosts.spans).toEqual([
+    { reachDays: 7, daysMax: 7 },
+    { reachDays: 180, daysMax: 30 },
   ]);
-  expect(kuaishouCosts.daysMax).toBe(7);
+});
+
+test.each([
+  ["2026-11-08", "2026-11-08", NOW_MS],
+  ["2026-11-08", "2026-11-14", NOW_MS],
+  // Half past eight in the evening of the 15th in UTC, and already the 16th at Kuaishou.
+  ["2026-11-09", "2026-11-15", Date.UTC(2026, 10, 15, 20, 30)],
+])("days from %s to %s are beyond the week, and need tasks", (fromDay, toDay, nowMs) => {
+  const days = { from: fromDay, to: toDay };
+  const questions = kuaishouCosts.start({ fromDay, toDay }, { ...context, nowMs });
+  const levels = ["unit", "campaign", "account"];
+  expect(questions).toEqual([...levels.map((level) => ({ list: "task", level, ...days })), { list: "account" }]);
+  expect(questions.map(kuaishouCosts.subjectOf)).toEqual(["costs", "plan_totals", "totals", "names"]);
+});
+
+test.each([
+  ["campaign", "planTotals", "11"],
+  ["account", "totals", ""],
+])("a report by %s tells %s, in which managed campaigns are", (level, list, gid) => {
+  const page = read(report([row({ unit_id: undefined })]), { ...REPORT, level });
+  const total = { day: "2026-11-08", gid, aid: "", impressions: 1000, clicks: 40, costE4: 123_400, currency: "CNY" };
+  expect(page).toMatchObject({ kind: "page", costs: [], [list]: [total] });
+  expect(page.kind === "page" && page.names.map(({ level: one }) => one)).toEqual(gid === "" ? [] : ["plan"]);
 });
 
 test.each<[Record<string, string | number>, string, string]>([
   [
     { ...REPORT, page: 2 },
     "https://ad.e.kuaishou.com/rest/openapi/v1/report/unit_report",
-    '{"advertiser_id":900000001,"start_date":"2026-11-08","end_date":"2026-11-14","temporal_granularity":"DAILY","page":2,"page_size":2000}',
+    '{"advertiser_id":900000001,"start_date":"2026-11-09","end_date":"2026-11-15","temporal_granularity":"DAILY","page":2,"page_size":2000}',
+  ],
+  [
+    { ...REPORT, level: "account" },
+    "https://ad.e.kuaishou.com/rest/openapi/v1/report/account_report",
+    '{"advertiser_id":900000001,"start_date":"2026-11-09","end_date":"2026-11-15","temporal_granularity":"DAILY","page":1,"page_size":2000}',
   ],
   [
     { list: "plans", ids: "11,9007199254740993" },
@@ -72,9 +103,10 @@ test("an account id beyond 2^53, at another address, keeps its digits", () => {
 
 test("all pages are requested, then plans and ads, and the account", () => {
   const pull = pullAll(kuaishouCosts, context, {
-    fromDay: "2026-11-08",
-    toDay: "2026-11-14",
+    fromDay: "2026-11-09",
+    toDay: "2026-11-15",
     answer: (question) => {
+      if (question.list === "report" && question.level !== "unit") return report([]);
       if (question.list === "report") {
         const unit = question.page === 1 ? 22 : 23;
         return report([row({ unit_id: unit, unit_name: `Unit ${unit}` })], 2);
@@ -95,7 +127,7 @@ test("all pages are requested, then plans and ads, and the account", () => {
     },
   });
   expect(pull.questions.map(({ list, page, ids }) => [list, page ?? ids ?? ""].join(" ").trim())).toEqual([
-    ...["report 1", "account", "report 2", "plans 11", "ads 22", "plans 11", "ads 23"],
+    ...["report 1", "report 1", "report 1", "account", "report 2", "plans 11", "ads 22", "plans 11", "ads 23"],
   ]);
   const day = { day: "2026-11-08", gid: "11", impressions: 1000, clicks: 40, costE4: 123_400, currency: "CNY" };
   expect(pull.costs).toEqual([

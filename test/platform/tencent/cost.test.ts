@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { daysOf } from "../../../src/domain/cost-schedule.ts";
+import type { CostQuestion } from "../../../src/platform/connector/cost-connector.ts";
 import { tencentCosts } from "../../../src/platform/tencent/cost.ts";
 import { contextOf, NONCE, NOW_MS, ok, pullAll, queryOf } from "../../support/cost-pull.ts";
 
@@ -11,6 +13,7 @@ const ACCOUNT = {
 };
 const context = contextOf(tencentCosts, ACCOUNT);
 const REPORT = { list: "report", from: "2026-11-01", to: "2026-11-14", page: 1 };
+const TOTALS = { ...REPORT, list: "totals" };
 const SIGNED = { access_token: "at-1", timestamp: "1794715200", nonce: NONCE };
 
 const row = (over: object = {}) => ({
@@ -26,12 +29,75 @@ const report = (list: object[], pages = 1) =>
 const read = (body: ReturnType<typeof ok>, question: Record<string, string | number> = REPORT, given = context) =>
   tencentCosts.read(question, body, given);
 
-test("the first requests are the report of the days and the account", () => {
+test("the first requests are the report of the days, the account's totals and the account", () => {
   expect(tencentCosts.start({ fromDay: "2026-11-01", toDay: "2026-11-14" }, context)).toEqual([
     REPORT,
+    TOTALS,
     { list: "account" },
   ]);
-  expect(tencentCosts.daysMax).toBe(90);
+  expect([REPORT, TOTALS, { list: "account" }].map(tencentCosts.subjectOf)).toEqual(["costs", "totals", "names"]);
+  expect(tencentCosts.spans).toEqual([{ reachDays: 365, daysMax: 90 }]);
+});
+
+test("the account's totals are requested by day alone", () => {
+  expect(queryOf(tencentCosts.request(TOTALS, context).url)).toMatchObject({
+    level: "REPORT_LEVEL_ADVERTISER",
+    group_by: '["date"]',
+    fields: '["date","view_count","valid_click_count","cost"]',
+  });
+  const total = {
+    day: "2026-11-01",
+    gid: "",
+    aid: "",
+    impressions: 1200,
+    clicks: 30,
+    costE4: 12_345_600,
+    currency: "CNY",
+  };
+  expect(read(report([row({ adgroup_id: undefined })], 2), TOTALS)).toEqual({
+    kind: "page",
+    costs: [],
+    totals: [total],
+    names: [],
+    next: [{ ...TOTALS, page: 2 }],
+  });
+});
+
+test("a report of more rows than Tencent shows is requested in halves, and its first page is not counted", () => {
+  expect(read(report([row()], 21))).toEqual({
+    kind: "page",
+    costs: [],
+    names: [],
+    next: [
+      { ...REPORT, to: "2026-11-07" },
+      { ...REPORT, from: "2026-11-08" },
+    ],
+  });
+  expect(read(report([row()], 20))).toMatchObject({ costs: [{ aid: "7001" }], next: [{ page: 2 }, { list: "ads" }] });
+});
+
+test("halves cover every day once", () => {
+  const days: string[] = [];
+  const open = [{ ...REPORT, from: "2026-08-17", to: "2026-11-14" } as CostQuestion];
+  for (let question = open.shift(); question; question = open.shift()) {
+    const page = read(report([row()], 21), question as typeof REPORT);
+    if (page.kind !== "page") throw new Error(page.reason);
+    days.push(...(page.cut ?? []).map(({ day }) => day));
+    open.push(...page.next);
+  }
+  expect(days.sort()).toEqual(daysOf({ fromDay: "2026-08-17", toDay: "2026-11-14" }).reverse());
+});
+
+test("a single day of more rows than Tencent shows is told, and not stored in part", () => {
+  const page = read(report([row()], 21), { ...REPORT, to: REPORT.from });
+  const reason =
+    "Tencent has more than 20000 rows for 2026-11-01 and shows no more, so that nothing was stored for it.";
+  expect(page).toEqual({ kind: "page", costs: [], names: [], cut: [{ day: "2026-11-01", reason }], next: [] });
+});
+
+test("a report that grows beyond what Tencent shows while it is read is requested again", () => {
+  const reason = "Tencent's report of 2026-11-01 to 2026-11-14 grew while it was read.";
+  expect(read(report([row()], 21), { ...REPORT, page: 20 })).toEqual({ kind: "retry", reason });
 });
 
 test("the report is requested by day and ad", () => {
@@ -85,6 +151,7 @@ test("all pages are requested, and then the names of all ads in them", () => {
     toDay: "2026-11-02",
     answer: (question) => {
       if (question.list === "report") return report(pages[Number(question.page) - 1]!, 3);
+      if (question.list === "totals") return report([row({ cost: 370_369 })]);
       if (question.list === "account") {
         const other = { account_id: 1, corporation_name: "Another" };
         const own = { account_id: 25610, corporation_name: "Example Games", system_status: "CUSTOMER_STATUS_NORMAL" };
@@ -97,7 +164,7 @@ test("all pages are requested, and then the names of all ads in them", () => {
     },
   });
   expect(pull.questions.map(({ list, page, ids }) => [list, page ?? ids ?? ""].join(" ").trim())).toEqual([
-    ...["report 1", "account", "report 2", "ads 7001", "report 3", "ads 7002", "ads 7002"],
+    ...["report 1", "totals 1", "account", "report 2", "ads 7001", "report 3", "ads 7002", "ads 7002"],
   ]);
   expect(pull.costs.map(({ day, gid, aid, costE4 }) => [day, gid, aid, costE4])).toEqual([
     ["2026-11-01", "", "7001", 12_345_600],

@@ -18,7 +18,7 @@ import { PullDesk } from "../../../cost/pull-desk.ts";
 import { askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts, loadPulledDays, type PulledDay } from "../../../db/cost-pull.ts";
 import { daysBetween } from "../../../domain/calendar.ts";
-import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
+import { firstShownDay } from "../../../domain/cost-schedule.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { type CostRange, listCostDays, listCostRows } from "../../../report/list/cost-list.ts";
@@ -111,11 +111,12 @@ function statusRoute(
     run: async ({ query }) => {
       const { appId, timeZone } = await apps.findById(Number(query.app_id));
       const range = query.from === undefined && query.to === undefined ? undefined : readShownDays(query);
-      const accounts = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
+      const nowMs = clock();
+      const accounts = await loadCostAccounts(pool, { fromDay: firstShownDay(nowMs), of: { appId } });
       const days = range ? await loadPulledDays(pool, { appId, ...range }) : [];
       const pulled = byAccount(days);
       const shown = accounts.map((account) => ({
-        ...statusRecord(account),
+        ...statusRecord(account, nowMs),
         days: (pulled.get(accountText(account)) ?? []).map((one) => pulledDayRecord(one, timeZone)),
       }));
       return { accounts: shown };

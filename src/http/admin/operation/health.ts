@@ -117,7 +117,7 @@ async function storedFacts(context: StoredContext): Promise<Stored> {
     },
     lanes: outbox.lanes,
     accounts: outbox.accounts,
-    cost_pulls: costs.map((account) => ({ app_id: account.appId, ...statusRecord(account) })),
+    cost_pulls: costs.map((account) => ({ app_id: account.appId, ...statusRecord(account, nowMs) })),
     orders_without_rate: orders.map(({ appId, ...rest }) => {
       const rates = context.apps.byId(appId)?.rates ?? {};
       return { app_id: appId, ...rest, is_rate_set: Object.hasOwn(rates, rest.currency) };
