@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CostRow } from "../../sim/platforms/costs.ts";
+import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import type { App } from "../../src/db/app.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
@@ -16,6 +17,8 @@ const HEADER = "date,ad_platform,advertiser_id,aid,impressions,clicks,cost";
 
 let site: ConsoleTest;
 let app: App;
+/** An app without costs until a test pulls some. */
+let other: App;
 let engine: OceanEngineStandIn;
 
 beforeAll(async () => {
@@ -24,6 +27,7 @@ beforeAll(async () => {
   engine = await startOceanEngine({ costs });
   site = await ConsoleTest.shared();
   app = await site.server.createApp({ name: "Idle Farm" });
+  other = await site.server.createApp({ name: "Managed" });
   const { settings, secrets } = ACCESS.bytedance(engine);
   const key = { app_id: app.appId, ad_platform: "bytedance", advertiser_id: ACCOUNT };
   await change("accounts/set", { ...key, settings, secrets, postbacks: "off", costs: "on" });
@@ -81,6 +85,26 @@ describe("pulls", () => {
     await page.getByText("Pulled", { exact: true }).waitFor();
     await page.getByRole("img", { name: `${TODAY}: pulled, not final, 2 rows, 189.45` }).waitFor();
     expect(visit.complaints).toEqual([]);
+  });
+
+  test("show what an account cost beyond its ads, and so do the stored costs", async () => {
+    const managed = { isManaged: true, planName: "Managed by Kuaishou" };
+    const costs = [spent(TODAY, 1, 10_000), spent(TODAY, 8, 2_345, managed)];
+    const kuaishou = await startKuaishou({ costs });
+    const { settings, secrets } = ACCESS.kuaishou(kuaishou);
+    const key = { app_id: other.appId, ad_platform: "kuaishou", advertiser_id: ACCOUNT };
+    await change("accounts/set", { ...key, settings, secrets, postbacks: "off", costs: "on" });
+    await change("cost/pull", { app_id: other.appId, from: TODAY, to: TODAY });
+    const { page } = await lasting.open(addressOf("pulls", other));
+    const label = new RegExp(`^${TODAY}: pulled, not final, 2 rows, 123\\.45, .*; 23\\.45 of it not by ad$`);
+    await page.getByRole("img", { name: label }).waitFor();
+    await page.getByText(`reports reach back 180 days, to ${addDays(TODAY, -179)}`).waitFor();
+    await page.getByRole("tab", { name: "Costs" }).click();
+    await page.getByText("23.45 not by ad").waitFor();
+    await page.getByRole("button", { name: "Rows" }).click();
+    const row = page.getByRole("dialog").getByRole("row", { name: /Managed by Kuaishou/ });
+    await expect.poll(() => row.textContent()).toMatch(/not by ad.*23\.45/);
+    await kuaishou.close();
   });
 
   test("are readable in both themes and languages", async () => {

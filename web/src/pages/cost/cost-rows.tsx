@@ -6,6 +6,7 @@ import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Clip } from "../../ui/clip.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -53,11 +54,15 @@ export function CostRowsDialog({ day, onClose }: { day: CostDay; onClose: () => 
 }
 
 function useRowColumns(): Column<CostRow>[] {
-  const { rowColumns: titles } = useTexts(texts);
+  const { rowColumns: titles, notByAd } = useTexts(texts);
   const { number, cents } = useFormat();
   return [
     { name: "plan", title: titles.plan, cell: ({ gid, gid_name }) => <Named id={gid} name={gid_name} /> },
-    { name: "ad", title: titles.ad, cell: ({ aid, aid_name }) => <Named id={aid} name={aid_name} /> },
+    {
+      name: "ad",
+      title: titles.ad,
+      cell: ({ aid, aid_name }) => (aid === "" ? <Badge>{notByAd}</Badge> : <Named id={aid} name={aid_name} />),
+    },
     { name: "more", title: titles.more, cell: (row) => <Clip text={furtherOf(row)} /> },
     { name: "impressions", kind: "number", title: titles.impressions, cell: (row) => number(row.impressions) },
     { name: "clicks", kind: "number", title: titles.clicks, cell: (row) => number(row.clicks) },

@@ -43,7 +43,7 @@ export function PullGrid({ accounts, days }: { accounts: readonly CostAccount[];
 }
 
 function Legend() {
-  const { states } = useTexts(texts);
+  const { states, partly } = useTexts(texts);
   return (
     <div className="row small soft pull-legend">
       {(["settled", "pulled", "missing"] as const).map((state) => (
@@ -52,6 +52,10 @@ function Legend() {
           {states[state]}
         </span>
       ))}
+      <span className="row nowrap">
+        <span className="pull-day pulled partly" aria-hidden />
+        {partly}
+      </span>
     </div>
   );
 }
@@ -82,16 +86,27 @@ function AccountRow({ account, days }: { account: CostAccount; days: readonly st
 function Day({ cell: { date, pulled } }: { cell: Cell }) {
   const text = useTexts(texts);
   const { number, cents } = useFormat();
-  const state = pulled === undefined ? "missing" : pulled.settled ? "settled" : "pulled";
-  const told =
-    pulled === undefined
-      ? text.cellMissing(date)
-      : text.cell(date, text.states[state], number(pulled.rows), cents(pulled.cost * 100), pulled.pulled_at);
-  return <span className={`pull-day ${state}`} role="img" aria-label={told} title={told} />;
+  if (pulled === undefined) {
+    const told = text.cellMissing(date);
+    return <span className="pull-day missing" role="img" aria-label={told} title={told} />;
+  }
+  const state = pulled.settled ? "settled" : "pulled";
+  const money = (amount: number) => cents(amount * 100);
+  const told = [
+    text.cell(date, text.states[state], number(pulled.rows), money(pulled.cost), pulled.pulled_at),
+    ...(pulled.not_by_ad === 0 ? [] : [text.cellNotByAd(money(pulled.not_by_ad))]),
+    ...(pulled.total === null ? [text.cellNoTotal] : []),
+    ...(pulled.total !== null && pulled.total !== pulled.cost ? [text.cellTotal(money(pulled.total))] : []),
+  ].join("; ");
+  const isPartly = pulled.not_by_ad !== 0 || (pulled.total !== null && pulled.total !== pulled.cost);
+  const look = ["pull-day", state, ...(isPartly ? ["partly"] : [])].join(" ");
+  return <span className={look} role="img" aria-label={told} title={told} />;
 }
 
-function State({ account: { last_pull, failures, error } }: { account: CostAccount }) {
+function State({ account }: { account: CostAccount }) {
   const text = useTexts(texts);
+  const { number } = useFormat();
+  const { last_pull, failures, error, notes, reach_days, first_day } = account;
   return (
     <div className="account-trouble">
       {failures > 0 || error !== "" ? (
@@ -102,7 +117,13 @@ function State({ account: { last_pull, failures, error } }: { account: CostAccou
       ) : (
         <Badge tone="good">{text.works}</Badge>
       )}
+      {notes.map((note) => (
+        <div key={note} className="small">
+          {note}
+        </div>
+      ))}
       <div className="small soft">{last_pull === "" ? text.never : text.lastPull(last_pull)}</div>
+      {reach_days !== null && <div className="small soft">{text.reach(number(reach_days), first_day)}</div>}
     </div>
   );
 }

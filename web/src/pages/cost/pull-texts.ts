@@ -1,7 +1,7 @@
 export const texts = {
   en: {
     about:
-      "Accounts with cost pulls on are pulled on a schedule: today and yesterday every hour, the last week once a day, and once more when the platforms no longer correct the figures.",
+      "Accounts with cost pulls on are pulled on a schedule: today and yesterday every hour, and older days once a day until they are final: two pulls a day apart agree, or the platforms no longer correct the figures. What an account cost beyond its ads is kept as “not by ad”.",
     pullNow: "Pull now…",
     table: "Pulls by account and day",
     account: "Account",
@@ -10,6 +10,11 @@ export const texts = {
     cell: (date: string, state: string, rows: string, cost: string, at: string) =>
       `${date}: ${state}, ${rows} rows, ${cost}, pulled at ${at}`,
     cellMissing: (date: string) => `${date}: not pulled`,
+    partly: "partly not by ad, or other than the account’s total",
+    cellNotByAd: (cost: string) => `${cost} of it not by ad`,
+    cellTotal: (total: string) => `the account’s total is ${total}`,
+    cellNoTotal: "not checked against the account’s total",
+    reach: (days: string, first: string) => `reports reach back ${days} days, to ${first}`,
     lastPull: (at: string) => `last pulled ${at}`,
     never: "never pulled",
     failing: (failures: number) => (failures === 1 ? "The last attempt failed" : `${failures} attempts have failed`),
@@ -36,7 +41,8 @@ export const texts = {
     resultColumns: { account: "Account", days: "Days", rows: "Rows", cost: "Cost", error: "Problem" },
   },
   zh: {
-    about: "开启消耗拉取的账户会定时拉取：今天和昨天每小时一次，最近一周每天一次，媒体不再修正后再拉取一次。",
+    about:
+      "开启消耗拉取的账户会定时拉取：今天和昨天每小时一次，更早的日期每天一次，直到确定：相隔一天的两次拉取一致，或媒体不再修正。账户总消耗中不属于任何广告的部分记为“非广告级”。",
     pullNow: "立即拉取…",
     table: "按账户和日期的拉取",
     account: "账户",
@@ -45,6 +51,11 @@ export const texts = {
     cell: (date: string, state: string, rows: string, cost: string, at: string) =>
       `${date}：${state}，${rows} 行，${cost}，拉取于 ${at}`,
     cellMissing: (date: string) => `${date}：未拉取`,
+    partly: "含非广告级消耗，或与账户总额不符",
+    cellNotByAd: (cost: string) => `其中 ${cost} 为非广告级`,
+    cellTotal: (total: string) => `账户总额为 ${total}`,
+    cellNoTotal: "未与账户总额核对",
+    reach: (days: string, first: string) => `报表可追溯 ${days} 天，最早 ${first}`,
     lastPull: (at: string) => `最近拉取 ${at}`,
     never: "从未拉取",
     failing: (failures: number) => `已连续失败 ${failures} 次`,

@@ -156,7 +156,12 @@ function useColumns(data: CostDays, onOpen: (day: CostDay) => void): Column<Cost
       kind: "number",
       title: columns.cost(currency),
       total: cents(data.total.cost * 100),
-      cell: ({ cost }) => cents(cost * 100),
+      cell: ({ cost, not_by_ad }) => (
+        <>
+          {cents(cost * 100)}
+          {not_by_ad !== 0 && <div className="soft small nowrap">{text.notByAdPart(cents(not_by_ad * 100))}</div>}
+        </>
+      ),
     },
     {
       name: "source",

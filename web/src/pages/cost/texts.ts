@@ -27,6 +27,8 @@ export const texts = {
     noneHelp: "Add an account with cost pulls on, or import a file. ROI needs costs.",
     rowsTitle: (date: string, account: string) => `Costs of ${date}, ${account}`,
     rowsTable: "Cost rows",
+    notByAd: "not by ad",
+    notByAdPart: (cost: string) => `${cost} not by ad`,
     rowColumns: {
       plan: "Plan",
       ad: "Ad",
@@ -64,6 +66,8 @@ export const texts = {
     noneHelp: "请添加开启消耗拉取的账户，或导入文件。没有消耗就无法计算 ROI。",
     rowsTitle: (date: string, account: string) => `${date} ${account} 的消耗`,
     rowsTable: "消耗明细",
+    notByAd: "非广告级",
+    notByAdPart: (cost: string) => `其中 ${cost} 非广告级`,
     rowColumns: { plan: "计划", ad: "广告", more: "其他", impressions: "曝光", clicks: "点击", cost: "消耗" },
   },
 };

@@ -93,8 +93,10 @@ function Costs({ costs }: { costs: readonly CostPull[] }) {
     {
       name: "error",
       title: text.state,
-      cell: ({ error }) =>
-        error === "" ? <Badge tone="good">{text.fine}</Badge> : <span className="fault">{error}</span>,
+      cell: ({ error, notes }) => {
+        if (error !== "") return <span className="fault">{error}</span>;
+        return notes.length === 0 ? <Badge tone="good">{text.fine}</Badge> : notes.join(" ");
+      },
     },
   ];
   return (
