@@ -63,7 +63,7 @@ export const texts: Texts<TestTexts> = {
     anyOs: "Unknown",
     mark: (mark) => `Mark it as a test (${mark})`,
     markHint:
-      "Unmarked, it is exactly what a real postback sends. A test tool of the platform may wait for such a one, but it may be counted.",
+      "Without the mark it is exactly what a real postback sends: the platform's test tool may need that, and the conversion may be counted.",
     noMark: "This platform does not tell tests from real conversions: it counts this one like any other.",
     send: "Send test",
     close: "Close",
