@@ -305,16 +305,19 @@ test("whatever a link carries, it and the registrations around it are applied", 
   const stage = await ApplyStage.open();
   const run = async (links: [string, [string, string][]][]) => {
     await stage.begin();
+    // Together, because each would wait for the disk by itself.
+    const appended: Promise<unknown>[] = [];
     for (const [index, [name, list]] of links.entries()) {
       const encoded = new URLSearchParams([["company", name], ...list]).toString();
       const plain = `company=${name}&${list.map((pair) => pair.join("=")).join("&")}`;
-      for (const query of [encoded, plain]) await stage.append(index % 3 ? "click" : "impression", "", query);
+      for (const query of [encoded, plain]) appended.push(stage.append(index % 3 ? "click" : "impression", "", query));
       const of = (wanted: string) => list.find(([parameter]) => parameter === wanted)?.[1];
       const device_info = { os_name: "ios", oaid: of("oaid"), idfa: of("idfa"), mac: of("mac") };
       const ad_data = { gdt_vid: of("click_id"), callback: of("callback") };
       const address = { client_ip: of("ip"), client_ua: of("ua"), wx_openid: of("wx_openid") };
-      await stage.register(`u${index}`, { ad_data, device_info, ...address });
+      appended.push(stage.register(`u${index}`, { ad_data, device_info, ...address }));
     }
+    await Promise.all(appended);
     await stage.applyAll();
     expect([await stage.setAside(), await stage.count("user_account")]).toEqual([[], links.length]);
   };
