@@ -36,7 +36,8 @@ export type Gathered =
       totals: PulledCost[] | undefined;
       cut: CutDay[];
       names: PulledName[];
-      withoutTotals: string;
+      /** Why totals are missing, by subject. */
+      withoutTotals: ReadonlyMap<Subject, string>;
       withoutNames: string;
     }
   | { kind: "refused" | "failed"; reason: string };
@@ -127,8 +128,7 @@ export class CostCrawl {
     // Some pages of the account's totals are worse than none: the missing days would count as days without costs.
     if (withoutTotals.has("totals")) found.totals = undefined;
     const withoutNames = await this.#gatherNames(open.names(), found);
-    const [told = ""] = withoutTotals.values();
-    return { kind: "gathered", ...found, withoutTotals: told, withoutNames };
+    return { kind: "gathered", ...found, withoutTotals, withoutNames };
   }
 
   /**

@@ -8,7 +8,7 @@ import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { type DayRange, daysOf, grownAtMs } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
-import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";
+import type { PulledCost, PulledName, Subject } from "../platform/connector/cost-connector.ts";
 import { type CompleteDay, completeDay } from "./account-total.ts";
 import type { CostCrawl, Gathered } from "./cost-crawl.ts";
 
@@ -73,6 +73,11 @@ function daysIn(range: DayRange, gathered: Extract<Gathered, { kind: "gathered" 
   return days;
 }
 
+const WITHOUT_TOTALS: Readonly<Partial<Record<Subject, string>>> = {
+  plan_totals: "The totals of plans are missing, so that costs without an ad have no plan",
+  totals: "The account's total is missing, so that the costs are not checked",
+};
+
 function troubleOf(
   { cut, withoutTotals, withoutNames }: Extract<Gathered, { kind: "gathered" }>,
   withoutRate: ReadonlyMap<string, readonly string[]>,
@@ -85,9 +90,7 @@ function troubleOf(
   return [
     ...cut.map(({ reason }) => reason),
     ...rates,
-    ...(withoutTotals === ""
-      ? []
-      : [`The account's total is missing, so that the costs are not checked: ${withoutTotals}`]),
+    ...[...withoutTotals].map(([subject, reason]) => `${WITHOUT_TOTALS[subject]}: ${reason}`),
     ...(withoutNames === "" ? [] : [`Some names are missing: ${withoutNames}`]),
   ].join(" ");
 }

@@ -4,8 +4,9 @@ import type { CostRow } from "../../sim/platforms/costs.ts";
 import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { startTencent } from "../../sim/platforms/tencent.ts";
+import { notesOf } from "../../src/cost/pull-notes.ts";
 import { type App, changeApp } from "../../src/db/app.ts";
-import { loadPulledDays } from "../../src/db/cost-pull.ts";
+import { loadCostAccounts, loadPulledDays } from "../../src/db/cost-pull.ts";
 import { type Asked, startProxy } from "./proxy.ts";
 import { ACCESS, CostStage, NOON_MS, spent, TODAY, YESTERDAY } from "./stage.ts";
 
@@ -119,11 +120,16 @@ describe.each(PLATFORMS)("$name", ({ name, start, isTotals, rowsOf, add }) => {
   });
 
   test("rows that exceed the account's total are kept, and the day says so", async () => {
-    const pulled = await stage.pull(await account(withCents(-10)), BOTH);
+    const own = await account(withCents(-10));
+    const pulled = await stage.pull(own, BOTH);
     expect(pulled).toMatchObject({ days: 2, rows: 3, costE4: 138_300, error: "" });
     expect(await days()).toEqual([
       { day: YESTERDAY, costE4: 9_900, totalE4: 8_900, notByAdE4: 0 },
       { day: TODAY, costE4: 128_400, totalE4: 127_400, notByAdE4: 0 },
+    ]);
+    const [state] = await loadCostAccounts(stage.pool, { fromDay: YESTERDAY, of: own });
+    expect(notesOf(state!, NOON_MS)).toEqual([
+      `The ads of ${YESTERDAY} add up to 0.99, which is 0.10 more than the account's total of 0.89; the rows are kept as the platform sent them.`,
     ]);
   });
 
@@ -151,6 +157,23 @@ describe.each(PLATFORMS)("$name", ({ name, start, isTotals, rowsOf, add }) => {
     expect(pulled.error).toMatch(/something unexpected/);
     expect(await stage.costs(app)).toEqual([]);
   });
+});
+
+test("if only the totals of plans are refused, costs without an ad are stored without their plan", async () => {
+  rows.push(spent(TODAY, 8, 777, { isManaged: true }));
+  const sim = opened(await startKuaishou({ clock: stage.clock, costs: rows }));
+  const refusal = JSON.stringify({ code: 401003, message: "no permission" });
+  const proxy = opened(
+    await startProxy(sim.url, ({ address }, answer) => (address.includes("campaign_report") ? refusal : answer)),
+  );
+  const access = ACCESS.kuaishou(sim);
+  const settings = { ...access.settings, base_url: `${proxy.url}/rest/openapi` };
+  const pulled = await stage.pull(await stage.account(app, { ...access, settings }), BOTH);
+  expect(pulled.error).toBe(
+    "The totals of plans are missing, so that costs without an ad have no plan: Kuaishou answered 401003: no permission.",
+  );
+  expect((await days())[1]).toEqual({ day: TODAY, costE4: 206_100, totalE4: 206_100, notByAdE4: 77_700 });
+  expect(await stage.costs(app)).toContain(`${TODAY} kuaishou   7770 777 77700`);
 });
 
 test("totals in another currency are compared before the conversion, whose rounding makes no row", async () => {

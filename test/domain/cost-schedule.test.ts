@@ -244,7 +244,7 @@ test("whatever fails in between, every day is pulled, settles once, and is then 
         expect(age).toBeGreaterThanOrEqual(3);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   );
 });
 

@@ -84,7 +84,7 @@ const PATHS: Readonly<Record<string, string>> = {
   account: "2/advertiser/info/",
 };
 
-/** With the day alone, a row is the account's total. */
+/** Likely: with the day alone, a row is the account's total. */
 const DIMENSIONS: Readonly<Record<string, readonly string[]>> = {
   report: ["stat_time_day", "cdp_project_id", "cdp_project_name", "cdp_promotion_id", "cdp_promotion_name"],
   totals: ["stat_time_day"],

@@ -97,6 +97,7 @@ const PATHS: Readonly<Record<string, string>> = {
 
 function parameters(question: CostQuestion): Record<string, string> {
   if (question.list === "report" || question.list === "totals") {
+    // Certain: the level of the account. Likely: that the day alone may group it.
     const by = question.list === "report" ? ["date", "adgroup_id"] : ["date"];
     return {
       level: question.list === "report" ? "REPORT_LEVEL_ADGROUP" : "REPORT_LEVEL_ADVERTISER",
