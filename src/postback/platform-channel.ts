@@ -89,7 +89,7 @@ export class PlatformChannel implements Channel {
           ? { kind: "later", reason: sent.reason, isDown: true }
           : { kind: "given_up", reason: `${sent.reason} ${ANSWER_LOST}` };
       case "reply":
-        return deliveryOf(this.#connector.read(sent.reply), {
+        return deliveryOf(this.#connector.read(sent.reply, prepared.request), {
           status: sent.reply.status,
           cents: this.#connector.tellsMoney === "no" ? 0 : (valueCents ?? 0),
         });

@@ -149,7 +149,7 @@ describe("account", () => {
       [["--platform", "tiktok"], /^There are no accounts at "tiktok"/],
       [
         ["--platform", "vivo", "--set", "colour=red"],
-        /^An account at vivo has no field "colour"; its fields are access_token, /,
+        /^An account at vivo has no field "colour"; its fields are route, access_token, /,
       ],
       [["--platform", "vivo", "--set", "access_token=t"], /^access_token is a secret/],
       [["--platform", "vivo", "--secret", "src_id=s"], /^src_id is not a secret/],

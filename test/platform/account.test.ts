@@ -56,7 +56,7 @@ describe("refused", () => {
     [
       "vivo",
       { settings: { uri: "x" } },
-      /^An account at vivo has no field "uri"; its fields are access_token, .*repeats\.$/,
+      /^An account at vivo has no field "uri"; its fields are route, access_token, .*repeats\.$/,
     ],
     ["vivo", { secrets: { constructor: "x" } }, /^An account at vivo has no field "constructor"/],
     ["vivo", { settings: { access_token: "t" } }, /^access_token is a secret/],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Conversion, PostbackConnector, ReplyVerdict } from "../../src/platform/connector/connector.ts";
-import { type CodeTable, type reply, rowsOf, type using } from "./sample.ts";
+import type { Conversion, HttpRequest, PostbackConnector, ReplyVerdict } from "../../src/platform/connector/connector.ts";
+import { ASKED, type CodeTable, type reply, rowsOf, type using } from "./sample.ts";
 
 type Change = Partial<Conversion>;
 type Used = ReturnType<typeof using>;
@@ -33,12 +33,13 @@ export function skips({ reason }: Used, cases: readonly (readonly [Change, Recor
   });
 }
 
-/** Checks how replies of a platform decide the postback. */
+/** Checks how replies of a platform, to this request, decide the postback. */
 export function reads(
   connector: PostbackConnector,
   cases: readonly (readonly [string, ReturnType<typeof reply>, ReplyVerdict["kind"]])[],
+  request: HttpRequest = ASKED,
 ): void {
   test.each(cases)("%s is read", (_, answer, kind) => {
-    expect(connector.read(answer).kind).toBe(kind);
+    expect(connector.read(answer, request).kind).toBe(kind);
   });
 }

@@ -103,6 +103,9 @@ export function rowsOf(table: CodeTable): [PostbackEventType, string][] {
   return POSTBACK_EVENT_TYPES.map((eventType) => [eventType, table[eventType]]);
 }
 
+/** A request for connectors that read every reply alike. */
+export const ASKED: HttpRequest = { method: "GET", url: "https://platform.example/", headers: {} };
+
 export const reply = (body: JsonObject | string, status = 200) => ({
   status,
   body: typeof body === "string" ? body : JSON.stringify(body),

@@ -148,17 +148,17 @@ type Told = { platform: Platform; client: string; code: string; cents: number | 
 /** The intended postbacks: an activation, a registration, two payments and a first payment per user. */
 function meantOf(prefix: string, count: number): Told[] {
   const codes = {
-    bytedance: ["active", "active_register", "active_pay"],
-    tencent: ["ACTIVATE_APP", "REGISTER", "PURCHASE"],
-    kuaishou: ["1", "2", "3"],
-    bilibili: ["APP_FIRST_ACTIVE", "USER_REGISTER", "USER_COST"],
+    bytedance: ["active", "active_register", "active_pay", "first_pay"],
+    tencent: ["ACTIVATE_APP", "REGISTER", "PURCHASE", "PURCHASE"],
+    kuaishou: ["1", "2", "3", "3"],
+    bilibili: ["APP_FIRST_ACTIVE", "USER_REGISTER", "USER_COST", "USER_COST"],
   } as const;
   return Array.from({ length: count }, (_, index) => {
     const platform = PLATFORMS[index % PLATFORMS.length]!;
-    const [activate, register, paid] = codes[platform];
+    const [activate, register, paid, first] = codes[platform];
     const told = (code: string, cents: number | null) => ({ platform, client: `${prefix}${index}`, code, cents });
     const [small, large] = [100 + index, 5_000 + index];
-    return [told(activate, null), told(register, null), told(paid, small), told(paid, small), told(paid, large)];
+    return [told(activate, null), told(register, null), told(first, small), told(paid, small), told(paid, large)];
   }).flat();
 }
 

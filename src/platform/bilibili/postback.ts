@@ -53,7 +53,7 @@ export const bilibiliPostback: PostbackConnector = {
 };
 
 function prepare(conversion: Conversion, { account }: CallContext): Prepared {
-  const { atMs, cents, adData } = conversion;
+  const { atMs, cents, adData, user } = conversion;
   const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
   const field = fieldsOf(adData);
@@ -66,6 +66,8 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
     conv_time: atMs,
     conv_value: value,
     track_id: trackId,
+    // Mandatory (likely: the document's answers say so, its table of fields does not).
+    client_ip: user.ip,
   });
   return { kind: "request", dedupes: false, request: get(url) };
 }

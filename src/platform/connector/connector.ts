@@ -80,7 +80,8 @@ export type PostbackConnector = {
   /** The account's fields, including base addresses. */
   fields: readonly AccountField[];
   prepare(conversion: Conversion, context: CallContext): Prepared;
-  read(reply: HttpReply): ReplyVerdict;
+  /** `request` is the call that was answered: a platform's routes can differ in what means success. */
+  read(reply: HttpReply, request: HttpRequest): ReplyVerdict;
   /** "no": the platform takes no amounts, so that an order's amount never counts as sent. */
   tellsMoney?: "no";
   /** For platforms whose tokens expire and can be renewed. */

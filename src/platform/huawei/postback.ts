@@ -14,6 +14,7 @@ import { jsonPost } from "../connector/request.ts";
 import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
+/** Names from two public callers (likely). */
 const CODES: Codes = {
   activate: "activate",
   register: "register",
@@ -21,23 +22,23 @@ const CODES: Codes = {
   twice: "retain",
   key_active: "custom",
   withdraw_iaa: null,
-  create_role: null,
-  login: null,
+  create_role: "createRole",
+  login: "login",
   customer_effective: "custom_acquisit",
   wx_launch: null,
-  re_active: null,
+  re_active: "reEngage",
   retention_2d: null,
-  retention_3d: null,
+  retention_3d: "threeDayRetain",
   retention_4d: null,
   retention_5d: null,
   retention_6d: null,
-  retention_7d: null,
+  retention_7d: "sevenDayRetain",
   retention_14d: null,
   retention_30d: null,
   service_pay_success: "paid",
   complete_order: "preOrder",
   first_day_pay: "paid",
-  first_pay: "paid",
+  first_pay: "firstPurchase",
   ad_quality: null,
   game_action: "custom",
   action_valid: null,
@@ -47,8 +48,9 @@ export const huaweiPostback: PostbackConnector = {
   fields: [
     {
       name: "url",
-      hint: "Upload address for the account's region, from Huawei's console; it ends with actionupload.",
-      fallback: "",
+      hint: "Upload address for the account's region; it ends with actionupload.",
+      // China, version 2 (likely).
+      fallback: "https://ppscrowd-drcn.op.cloud.huawei.com/action-lib-track/hiad/v2/actionupload",
     },
     { name: "secret_key", hint: "The signing key.", fallback: "", isSecret: true },
     CODES_FIELD,
@@ -58,18 +60,21 @@ export const huaweiPostback: PostbackConnector = {
 };
 
 /**
- * The names in the body and the header come from public callers, not from Huawei's documentation: every value is a
- * text, the conversion's time is in seconds, the call's time in milliseconds, and the price in yuan.
+ * The names in the body and the header come from public callers, not from Huawei's documentation (likely): every value
+ * is a text, the conversion's time is in seconds, the call's time in milliseconds, and the price in yuan. The oaid and
+ * whether the device may be tracked are sent even when they are empty.
  */
 function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
   const { atMs, cents, adData, user } = conversion;
   const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
-  const lacking = lack(account, ["url", "secret_key"]);
+  const lacking = lack(account, ["secret_key"]);
   if (lacking) return lacking;
   const field = fieldsOf(adData);
   if (field("callback") === "") return skip("The touch brought no callback.");
   const request = jsonPost(account("url"), {
+    oaid: deviceIdsOf(conversion).oaid,
+    tracking_enabled: field("tracking_enabled"),
     ...known({
       callback: field("callback"),
       conversion_type: code.code,
@@ -77,7 +82,6 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
       timestamp: String(nowMs),
       content_id: field("content_id"),
       campaign_id: field("campaign_id"),
-      oaid: deviceIdsOf(conversion).oaid,
       ip: user.ip,
       conversion_price: cents === null ? "" : yuanOf(cents),
     }),

@@ -2,6 +2,7 @@ import { cleanValue } from "../../domain/user/identity.ts";
 import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
+  AccountSettings,
   CallContext,
   Conversion,
   HttpReply,
@@ -43,6 +44,9 @@ const CODES: Codes = {
   action_valid: "6",
 };
 
+/** Kuaishou strongly recommends a category and a threshold with a key action (certain); its numbers are the account's. */
+const KEY_ACTION = "143";
+
 /** Kuaishou refuses these without an amount. */
 const NEED_AMOUNT: ReadonlySet<string> = new Set(["3", "12", "13", "14", "15"]);
 
@@ -54,6 +58,8 @@ export const kuaishouPostback: PostbackConnector = {
       fallback: "https://ad.partner.gifshow.com/track/activate",
     },
     callbackHostsField("ad.partner.gifshow.com"),
+    { name: "key_action_category", hint: "Kind of the key action, by Kuaishou's list (code 143).", fallback: "" },
+    { name: "key_action_threshold", hint: "Count, level or amount that makes it a key action.", fallback: "" },
     CODES_FIELD,
   ],
   prepare,
@@ -64,7 +70,8 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
   const { eventType, atMs, cents, adData } = conversion;
   const code = codeOf(conversion, CODES, account("codes"));
   if (code.kind === "skip") return code;
-  if (cents === null && NEED_AMOUNT.has(code.code)) return skip(`Kuaishou accepts ${eventType} only with an amount.`);
+  const [type = "", ...parts] = code.code.split(":");
+  if (cents === null && NEED_AMOUNT.has(type)) return skip(`Kuaishou accepts ${eventType} only with an amount.`);
   // The token is passed on unchanged: Kuaishou cannot decode a part of it.
   const callback = fieldsOf(adData)("callback");
   const address =
@@ -73,11 +80,20 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
       : { kind: "address" as const, url: withQuery(account("url"), { callback }) };
   if (address.kind === "skip") return address;
   const url = withQuery(address.url, {
-    event_type: code.code,
+    event_type: type,
     event_time: atMs,
     purchase_amount: cents === null ? "" : yuanOf(cents),
+    ...(type === KEY_ACTION && keyActionOf(parts, account)),
   });
   return { kind: "request", dedupes: false, request: get(url) };
+}
+
+/** `143:2:10` is a key action of category 2 from 10 on; what a code leaves out, the account's fields say. */
+function keyActionOf([category = "", threshold = ""]: readonly string[], account: AccountSettings) {
+  return {
+    key_action_category: category || account("key_action_category"),
+    key_action_threshold: threshold || account("key_action_threshold"),
+  };
 }
 
 /** Fields beside a result other than 1 are not documented, except for one text that means a permanent failure. */

@@ -51,12 +51,12 @@ export const oppoPostback: PostbackConnector = {
     { name: "key", hint: "The key that encrypts device ids, 16 bytes in base64.", fallback: "", isSecret: true },
     { name: "salt", hint: "The salt of the signature.", fallback: "", isSecret: true },
     { name: "pkg", hint: "The app's package.", fallback: "" },
+    { name: "app_type", hint: "1 for an app, 2 for a game, 3 for a quick app, 0 for others.", fallback: "2" },
     { name: "url", hint: "Address.", fallback: "https://api.ads.heytapmobi.com/api/uploadActiveData" },
     CODES_FIELD,
   ],
   prepare,
   read,
-  tellsMoney: "no",
 };
 
 const KEY_BYTES = 16;
@@ -69,6 +69,7 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
   if (lacking) return lacking;
   const key = Buffer.from(account("key"), "base64");
   if (key.length !== KEY_BYTES) return skip("The account's `key` must be 16 bytes in base64.");
+  if (!/^\d$/.test(account("app_type"))) return skip("The account's `app_type` must be one digit.");
   const { oaid } = deviceIdsOf(conversion);
   if (oaid === "") return skip("The device's oaid is not known.");
   const body = {
@@ -78,7 +79,11 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
     timestamp: conversion.atMs,
     channel: 1,
     type: 2,
-    appType: 1,
+    // 2 for games is likely.
+    appType: Number(account("app_type")),
+    // In fen (certain).
+    ...(conversion.cents !== null && { payAmount: conversion.cents }),
+    ...(conversion.orderId !== "" && { payId: conversion.orderId }),
     ...adOf(conversion),
     ...(conversion.user.ip !== "" && { clientIp: conversion.user.ip }),
   };

@@ -156,6 +156,8 @@ function actionOf(conversion: Conversion, { account }: CallContext, code: string
   const days = type === "START_APP" ? STAY_DAYS[eventType] : undefined;
   const parameters = {
     ...(cents !== null && { value: cents }),
+    // A user's ad revenue, in fen (likely; that it is a whole number is certain).
+    ...(cents !== null && type === "AD_PURCHASE" && { arpu: cents }),
     ...(days !== undefined && { claim_type: CLAIM_ACTIVATE, length_of_stay: days }),
   };
   return {

@@ -6,6 +6,7 @@ export const vivo: Platform = {
   name: "vivo",
   record: { name: "vivo", fields: ["request_id", "creative_id"] },
   click: [
+    ["click_id", "__CLICKID__"],
     ["req_id", "__REQUESTID__"],
     ["cid", "__CREATIVEID__"],
     ["aid", "__ADID__"],
@@ -21,6 +22,7 @@ export const vivo: Platform = {
     ["ad_id", "aid"],
     ["creative_id", "cid"],
     ["request_id", "req_id"],
+    ["click_id", "click_id"],
     ["imei_md5", "imei_md5"],
     ["oaid_md5", "oaid_md5"],
   ],

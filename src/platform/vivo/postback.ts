@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../domain/json.ts";
 import { cleanValue } from "../../domain/user/identity.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
@@ -18,10 +19,11 @@ import { valueIn, valueUnitField } from "../connector/value-unit.ts";
 import { verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
+/** vivo's names (certain). An amount goes with each single payment, not with PAY, which counts payers (likely). */
 const CODES: Codes = {
   activate: "ACTIVATION",
   register: "REGISTER",
-  pay: "PAY",
+  pay: "PAY_ONETIME",
   twice: "RETENTION_1",
   key_active: null,
   withdraw_iaa: null,
@@ -38,7 +40,7 @@ const CODES: Codes = {
   retention_7d: "RETENTION_7",
   retention_14d: "RETENTION_14",
   retention_30d: "RETENTION_30",
-  service_pay_success: "PAY",
+  service_pay_success: "PAY_ONETIME",
   complete_order: "IN_APP_ORDER",
   first_day_pay: "FIRST_PAY",
   first_pay: "FIRST_PAY",
@@ -47,15 +49,26 @@ const CODES: Codes = {
   action_valid: null,
 };
 
-const BASE = "https://marketing-api.vivo.com.cn/openapi/v1";
+/** A WeChat mini-game has its own names (likely), and is registered once: it has no activation. */
+const MINI_GAME_CODES: Codes = {
+  ...CODES,
+  activate: null,
+  register: "WECHATGAME_REGISTER",
+  pay: "WECHATGAME_PAY",
+};
+
+const BASE = "https://marketing-api.vivo.com.cn/openapi";
 
 const FIELDS: readonly AccountField[] = [
+  { name: "route", hint: "v2, or v1 (the older upload, which knows a click by its request).", fallback: "v2" },
   ...CLIENT_TOKEN_FIELDS,
   { name: "src_id", hint: "The data source, from the console.", fallback: "" },
-  { name: "src_type", hint: "Kind of the advertised product.", fallback: "APP" },
-  { name: "pkg_name", hint: "The app's package.", fallback: "" },
-  { name: "url", hint: "Address.", fallback: `${BASE}/advertiser/behavior/upload` },
-  { name: "token_url", hint: "Address for new tokens.", fallback: `${BASE}/oauth2/refreshToken` },
+  { name: "src_type", hint: "Kind of the advertised product: APP, Quickapp, Web or offline.", fallback: "APP" },
+  { name: "pkg_name", hint: "The package of an app or quick app.", fallback: "" },
+  { name: "page", hint: "The landing page, if src_type is Web.", fallback: "" },
+  { name: "url", hint: "Address for v2.", fallback: `${BASE}/v2/advertiser/behavior/upload` },
+  { name: "v1_url", hint: "Address for v1.", fallback: `${BASE}/v1/advertiser/behavior/upload` },
+  { name: "token_url", hint: "Address for new tokens.", fallback: `${BASE}/v1/oauth2/refreshToken` },
   valueUnitField("payAmount"),
   CODES_FIELD,
 ];
@@ -63,44 +76,67 @@ const FIELDS: readonly AccountField[] = [
 export const vivoPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
 
 function prepare(conversion: Conversion, { account, nowMs, nonce }: CallContext): Prepared {
-  const code = codeOf(conversion, CODES, account("codes"));
+  const route = account("route");
+  if (route !== "v2" && route !== "v1") return skip("The account's `route` must be v2 or v1.");
+  const user = userOf(conversion);
+  const code = codeOf(conversion, user?.userIdType === "OPENID" ? MINI_GAME_CODES : CODES, account("codes"));
   if (code.kind === "skip") return code;
-  const lacking = lack(account, ["access_token", "src_id", "pkg_name"]);
+  const isWeb = account("src_type").toLowerCase() === "web";
+  const lacking = lack(account, ["access_token", "src_id", isWeb ? "page" : "pkg_name"]);
   if (lacking) return lacking;
   const value = valueIn(account("value_unit"), conversion.cents);
   if (value === undefined) return skip("The account's `value_unit` is neither fen nor yuan.");
+  const click = CLICKS[route](conversion);
+  if (!user && !click.isKnown) return skip(`Neither the device's oaid or imei nor the click's ${click.name} are known.`);
   const field = fieldsOf(conversion.adData);
-  const click = known({ requestId: field("request_id") || field("requestId"), creativeId: field("creative_id") });
-  const user = userOf(conversion);
-  if (!user && Object.keys(click).length < 2) {
-    return skip("Neither the device's oaid or imei nor the click's request and creative are known.");
-  }
-  const behavior = {
-    ...user,
-    cvType: code.code,
-    cvTime: conversion.atMs,
-    ...click,
-    ...(value !== "" && { extParam: { payAmount: value } }),
-  };
-  const url = withQuery(account("url"), {
+  const url = withQuery(account(route === "v2" ? "url" : "v1_url"), {
     access_token: account("access_token"),
     timestamp: nowMs,
     nonce,
     advertiser_id: field("advertiser_id"),
   });
+  const behavior = {
+    ...user,
+    cvType: code.code,
+    cvTime: conversion.atMs,
+    ...click.told,
+    ...(value !== "" && { extParam: { payAmount: value } }),
+  };
   const body = {
     srcType: account("src_type"),
-    pkgName: account("pkg_name"),
+    ...(isWeb ? { pageUrl: account("page") } : { pkgName: account("pkg_name") }),
     srcId: account("src_id"),
+    ...click.match,
     dataList: [behavior],
   };
   return { kind: "request", dedupes: false, request: jsonPost(url, body) };
 }
 
+/** How each version names the click, and how it is to match a conversion to one. */
+type Click = { name: string; told: JsonObject; match: JsonObject; isKnown: boolean };
+
+const CLICKS: Readonly<Record<"v2" | "v1", (conversion: Conversion) => Click>> = {
+  // A conversion of vivo's own ads (dataFrom 1) needs its click; without it vivo matches by the device (likely).
+  v2: ({ adData }) => {
+    const clickId = fieldsOf(adData)("click_id") || fieldsOf(adData)("clickId");
+    const isKnown = clickId !== "";
+    const match = { dataFrom: "1", dataFor: isKnown ? "0" : "1" };
+    return { name: "id", told: known({ clickId }), match, isKnown };
+  },
+  v1: ({ adData }) => {
+    const field = fieldsOf(adData);
+    const told = known({ requestId: field("request_id") || field("requestId"), creativeId: field("creative_id") });
+    return { name: "request and creative", told, match: {}, isKnown: Object.keys(told).length === 2 };
+  },
+};
+
+/** A mini-game knows no device, only the open id. */
 function userOf(conversion: Conversion): { userIdType: string; userId: string } | undefined {
   const { oaidMd5, imeiMd5 } = deviceIdsOf(conversion);
   if (oaidMd5 !== "") return { userIdType: "OAID_MD5", userId: oaidMd5 };
-  return imeiMd5 === "" ? undefined : { userIdType: "IMEI_MD5", userId: imeiMd5 };
+  if (imeiMd5 !== "") return { userIdType: "IMEI_MD5", userId: imeiMd5 };
+  const { wxOpenid } = conversion.user;
+  return wxOpenid === "" ? undefined : { userIdType: "OPENID", userId: wxOpenid };
 }
 
 /** vivo's codes for an expired token are not documented, but its messages mention the token. */

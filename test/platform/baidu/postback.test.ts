@@ -5,6 +5,7 @@ import type { ReplyVerdict } from "../../../src/platform/connector/connector.ts"
 import { skips, tells } from "../connector-cases.ts";
 import {
   ANDROID,
+  ASKED,
   AT_MS,
   AT_SECONDS,
   bodyOf,
@@ -244,7 +245,7 @@ test.each<[number, ReplyVerdict["kind"]]>([
   ...[100, 101, 102, 103, 104, 105, 110].map((code): [number, "permanent"] => [code, "permanent"]),
   [199, "retry"],
 ])("the callback's error code %i is %s", (error_code, kind) => {
-  expect(baiduPostback.read(reply({ error_code, error_msg: "x" })).kind).toBe(kind);
+  expect(baiduPostback.read(reply({ error_code, error_msg: "x" }), ASKED).kind).toBe(kind);
 });
 
 test.each<[number, ReplyVerdict["kind"]]>([
@@ -256,7 +257,7 @@ test.each<[number, ReplyVerdict["kind"]]>([
   [9, "retry"],
 ])("the upload's status %i is %s", (status, kind) => {
   const header = { status, desc: "d", errors: [{ code: 2001, message: "bad url", position: "0" }] };
-  const verdict = baiduPostback.read(reply({ header }));
+  const verdict = baiduPostback.read(reply({ header }), ASKED);
   expect(verdict.kind).toBe(kind);
   if (verdict.kind !== "accepted") expect(verdict.reason).toBe(`The platform answered ${status}: 2001 bad url.`);
 });

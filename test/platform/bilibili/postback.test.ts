@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bilibiliPostback } from "../../../src/platform/bilibili/postback.ts";
 import { reads, skips, tells } from "../connector-cases.ts";
-import { AT_MS, type CodeTable, ODD, queryOf, reply, using } from "../sample.ts";
+import { ANDROID, AT_MS, type CodeTable, ODD, queryOf, reply, using } from "../sample.ts";
 
 const BY_TRACK = { adData: { track_id: "pbaes.a-b_c" } };
 const bilibili = using(bilibiliPostback, {});
@@ -47,6 +47,11 @@ test("a conversion has its time in milliseconds", () => {
   const { url } = bilibili.request(BY_TRACK);
   const base = "https://cm.bilibili.com/conv/api/conversion/ad/cb/v1";
   expect(url).toBe(`${base}?conv_type=APP_FIRST_ACTIVE&conv_time=${AT_MS}&track_id=pbaes.a-b_c`);
+});
+
+test("the user's address is sent", () => {
+  expect(queryOf(bilibili.request({ ...BY_TRACK, user: ANDROID })).client_ip).toBe("203.0.113.9");
+  expect(queryOf(bilibili.request(BY_TRACK))).not.toHaveProperty("client_ip");
 });
 
 test.each([

@@ -41,25 +41,25 @@ const CODES: CodeTable = {
   twice: "next_day_open",
   key_active: "game_addiction",
   withdraw_iaa: "withdraw_iaa",
-  create_role: "-",
+  create_role: "create_gamerole",
   login: "login",
   customer_effective: "customer_effective",
   wx_launch: "in_wechat_login",
   re_active: "page_view",
-  retention_2d: "-",
-  retention_3d: "-",
-  retention_4d: "-",
-  retention_5d: "-",
-  retention_6d: "-",
-  retention_7d: "-",
-  retention_14d: "-",
-  retention_30d: "-",
+  retention_2d: "retention_2d",
+  retention_3d: "retention_3d",
+  retention_4d: "retention_4d",
+  retention_5d: "retention_5d",
+  retention_6d: "retention_6d",
+  retention_7d: "retention_7d",
+  retention_14d: "retention_14d",
+  retention_30d: "retention_30d",
   service_pay_success: "shopping",
   complete_order: "in_app_order",
   first_day_pay: "active_pay",
-  first_pay: "active_pay",
+  first_pay: "first_pay",
   ad_quality: "lt_roi",
-  game_action: "game_addiction",
+  game_action: "quest",
   action_valid: "-",
 };
 
@@ -71,10 +71,19 @@ const V1_CODES: CodeTable = {
   twice: "6",
   key_active: "25",
   withdraw_iaa: "-",
+  create_role: "-",
   login: "-",
   customer_effective: "19",
   wx_launch: "-",
   re_active: "7",
+  retention_2d: "-",
+  retention_3d: "-",
+  retention_4d: "-",
+  retention_5d: "-",
+  retention_6d: "-",
+  retention_7d: "-",
+  retention_14d: "-",
+  retention_30d: "-",
   service_pay_success: "23",
   complete_order: "20",
   first_day_pay: "2",
@@ -97,6 +106,11 @@ test.each(rowsOf(V1_CODES))("v1 and the gateway get %s as %s", (eventType, told)
     expect(queryOf(bytedance.request(v1, V1)).event_type).toBe(told);
     expect(bodyOf(bytedance.request(clue, GATEWAY)).event_type).toBe(told);
   }
+});
+
+test("a rule's own code takes precedence over the account's", () => {
+  const change = { ...BY_CALLBACK, eventType: "game_action", code: "update_level" } as const;
+  expect(bodyOf(bytedance.request(change, { codes: '{"game_action":"login"}' })).event_type).toBe("update_level");
 });
 
 test("each version has its own codes of the account", () => {

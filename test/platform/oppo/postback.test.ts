@@ -61,11 +61,22 @@ test("a conversion has its time in milliseconds, and the oaid encrypted", () => 
     timestamp: AT_MS,
     channel: 1,
     type: 2,
-    appType: 1,
+    appType: 2,
     ascribeType: 1,
     adId: 101097648,
     clientIp: "203.0.113.9",
   });
+});
+
+test("an amount is in fen, with the order that it pays", () => {
+  const paid = bodyOf(oppo.request({ ...BY_DEVICE, eventType: "pay", cents: 600, orderId: "order-1" }));
+  expect(paid).toMatchObject({ dataType: 3, payAmount: 600, payId: "order-1" });
+  expect(bodyOf(oppo.request(BY_DEVICE))).not.toHaveProperty("payAmount");
+  expect(oppoPostback.tellsMoney).toBeUndefined();
+});
+
+test("the account says what kind of app it is", () => {
+  expect(bodyOf(oppo.request(BY_DEVICE, { app_type: "3" })).appType).toBe(3);
 });
 
 test("the signature covers the body as it is sent, the time of the call and the salt", () => {
@@ -94,6 +105,7 @@ skips(oppo, [
   [BY_DEVICE, { key: "" }, "The account has no `key`."],
   [BY_DEVICE, { salt: "" }, "The account has no `salt`."],
   [BY_DEVICE, { pkg: "" }, "The account has no `pkg`."],
+  [BY_DEVICE, { app_type: "game" }, "The account's `app_type` must be one digit."],
   [BY_DEVICE, { key: "c2hvcnQ=" }, "The account's `key` must be 16 bytes in base64."],
 ]);
 

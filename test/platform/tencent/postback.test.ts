@@ -6,6 +6,7 @@ import { tencentPostback } from "../../../src/platform/tencent/postback.ts";
 import { reads } from "../connector-cases.ts";
 import {
   ANDROID,
+  ASKED,
   AT_SECONDS,
   bodyOf,
   type CodeTable,
@@ -113,6 +114,12 @@ test("an action has its time in seconds, its value in fen, and the same id in ev
 test("a value of zero is sent, a missing one is not", () => {
   expect(action({ ...BY_CALLBACK, cents: 0 }).action_param).toEqual({ value: 0 });
   expect(action(BY_CALLBACK)).not.toHaveProperty("action_param");
+});
+
+test("ad revenue is the user's arpu as well", () => {
+  const change = { ...BY_CALLBACK, eventType: "ad_quality", cents: 35 } as const;
+  expect(action(change).action_param).toEqual({ value: 35, arpu: 35 });
+  expect(action({ ...change, cents: null })).not.toHaveProperty("action_param");
 });
 
 test("the field for deduplication can have another name", () => {
@@ -275,7 +282,7 @@ test.each<[number, ReplyVerdict["kind"]]>([
   ...[20001, 20002, 20006].map((code): [number, "permanent"] => [code, "permanent"]),
   [31013, "retry"],
 ])("Tencent's code %i is %s", (code, kind) => {
-  const verdict = tencentPostback.read(reply({ code, message: "CB_CONTENT_ERROR" }));
+  const verdict = tencentPostback.read(reply({ code, message: "CB_CONTENT_ERROR" }), ASKED);
   expect(verdict).toEqual(
     kind === "accepted" ? { kind } : { kind, reason: `The platform answered ${code}: CB_CONTENT_ERROR.` },
   );
@@ -290,7 +297,7 @@ test.each<[number, ReplyVerdict["kind"]]>([
   [900351000, "retry"],
   [-1, "retry"],
 ])("WeChat's code %i is %s", (errcode, kind) => {
-  expect(tencentPostback.read(reply({ errcode, errmsg: "no" })).kind).toBe(kind);
+  expect(tencentPostback.read(reply({ errcode, errmsg: "no" }), ASKED).kind).toBe(kind);
 });
 
 reads(tencentPostback, [
@@ -302,9 +309,9 @@ reads(tencentPostback, [
 
 test("a reason never repeats a token from the platform's reply", () => {
   const token = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
-  const verdict = tencentPostback.read(reply({ code: 11000, message: `access_token ${token} is expired` }));
+  const verdict = tencentPostback.read(reply({ code: 11000, message: `access_token ${token} is expired` }), ASKED);
   expect(verdict).toEqual({ kind: "token", reason: "The platform answered 11000: access_token … is expired." });
-  const long = tencentPostback.read(reply({ code: 20001, message: "长 ".repeat(400) }));
+  const long = tencentPostback.read(reply({ code: 20001, message: "长 ".repeat(400) }), ASKED);
   expect(JSON.stringify(long).length).toBeLessThan(300);
 });
 

@@ -19,15 +19,16 @@ import {
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 
 const ACCOUNT = { access_token: "secret-1", src_id: "ds-1", pkg_name: "com.example.game" };
-const CLICK = { request_id: "r-1", creative_id: "701", advertiser_id: "fd18" };
+const CLICK = { click_id: "c-1", request_id: "r-1", creative_id: "701", advertiser_id: "fd18" };
 const BY_DEVICE = { user: ANDROID, adData: CLICK };
+const V1 = { route: "v1" };
 const vivo = using(vivoPostback, ACCOUNT);
 const behavior = (...call: Parameters<typeof vivo.request>) => bodyOf(vivo.request(...call)).dataList[0];
 
 const CODES: CodeTable = {
   activate: "ACTIVATION",
   register: "REGISTER",
-  pay: "PAY",
+  pay: "PAY_ONETIME",
   twice: "RETENTION_1",
   key_active: "-",
   withdraw_iaa: "-",
@@ -44,7 +45,7 @@ const CODES: CodeTable = {
   retention_7d: "RETENTION_7",
   retention_14d: "RETENTION_14",
   retention_30d: "RETENTION_30",
-  service_pay_success: "PAY",
+  service_pay_success: "PAY_ONETIME",
   complete_order: "IN_APP_ORDER",
   first_day_pay: "FIRST_PAY",
   first_pay: "FIRST_PAY",
@@ -62,7 +63,7 @@ test("an account's own codes take precedence over the table's", () => {
 
 test("a conversion has its time in milliseconds, and its click", () => {
   const request = vivo.request({ ...BY_DEVICE, eventType: "pay", cents: 600 });
-  const base = "https://marketing-api.vivo.com.cn/openapi/v1/advertiser/behavior/upload";
+  const base = "https://marketing-api.vivo.com.cn/openapi/v2/advertiser/behavior/upload";
   expect(request.url).toBe(
     `${base}?access_token=secret-1&timestamp=${NOW_MS}&nonce=${NONCE}&advertiser_id=${CLICK.advertiser_id}`,
   );
@@ -70,18 +71,51 @@ test("a conversion has its time in milliseconds, and its click", () => {
     srcType: "APP",
     pkgName: "com.example.game",
     srcId: "ds-1",
+    dataFrom: "1",
+    dataFor: "0",
     dataList: [
       {
         userIdType: "OAID_MD5",
         userId: OAID_MD5,
-        cvType: "PAY",
+        cvType: "PAY_ONETIME",
         cvTime: AT_MS,
-        requestId: "r-1",
-        creativeId: "701",
+        clickId: "c-1",
         extParam: { payAmount: "600" },
       },
     ],
   });
+});
+
+test("without the click's id, vivo matches the device", () => {
+  const body = bodyOf(vivo.request({ user: ANDROID }));
+  expect(body).toMatchObject({ dataFrom: "1", dataFor: "1" });
+  expect(body.dataList[0]).not.toHaveProperty("clickId");
+});
+
+test("the older version knows the click by its request and creative", () => {
+  const request = vivo.request(BY_DEVICE, V1);
+  expect(new URL(request.url).pathname).toBe("/openapi/v1/advertiser/behavior/upload");
+  const { dataList, ...rest } = bodyOf(request);
+  expect(rest).toEqual({ srcType: "APP", pkgName: "com.example.game", srcId: "ds-1" });
+  expect(dataList[0]).toMatchObject({ requestId: "r-1", creativeId: "701" });
+  expect(dataList[0]).not.toHaveProperty("clickId");
+});
+
+test("a web page has an address in place of a package", () => {
+  const own = { src_type: "Web", page: "https://game.example/", pkg_name: "" };
+  const body = bodyOf(vivo.request(BY_DEVICE, own));
+  expect(body).toMatchObject({ srcType: "Web", pageUrl: "https://game.example/" });
+  expect(body).not.toHaveProperty("pkgName");
+});
+
+const PLAYER = { user: { ...NOBODY, wxOpenid: "o-1" }, adData: CLICK };
+
+test.each([
+  ["register", "WECHATGAME_REGISTER"],
+  ["pay", "WECHATGAME_PAY"],
+  ["twice", "RETENTION_1"],
+] as const)("%s of a mini-game's user, known by the open id, is %s", (eventType, cvType) => {
+  expect(behavior({ ...PLAYER, eventType })).toMatchObject({ userIdType: "OPENID", userId: "o-1", cvType });
 });
 
 test("an amount can be in yuan; without one, none is sent", () => {
@@ -98,17 +132,21 @@ test.each([
 });
 
 test("the click alone names the user if no device is known", () => {
-  const { requestId, creativeId, userId } = behavior({ adData: { requestId: ODD, creative_id: "7" } });
+  const { requestId, creativeId, userId } = behavior({ adData: { requestId: ODD, creative_id: "7" } }, V1);
   expect([requestId, creativeId, userId]).toEqual([ODD, "7", undefined]);
+  expect(behavior({ adData: { clickId: ODD } }).clickId).toBe(ODD);
 });
 
 skips(vivo, [
-  [{}, {}, "Neither the device's oaid or imei nor the click's request and creative are known."],
+  [{}, {}, "Neither the device's oaid or imei nor the click's id are known."],
   [
     { adData: { request_id: "r" } },
-    {},
+    V1,
     "Neither the device's oaid or imei nor the click's request and creative are known.",
   ],
+  [PLAYER, {}, "The platform has no code for activate."],
+  [BY_DEVICE, { route: "v3" }, "The account's `route` must be v2 or v1."],
+  [BY_DEVICE, { src_type: "web" }, "The account has no `page`."],
   [BY_DEVICE, { access_token: "" }, "The account has no `access_token`."],
   [BY_DEVICE, { src_id: "" }, "The account has no `src_id`."],
   [BY_DEVICE, { pkg_name: "" }, "The account has no `pkg_name`."],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { xiaomiPostback } from "../../../src/platform/xiaomi/postback.ts";
 import { reads, skips, tells } from "../connector-cases.ts";
-import { ANDROID, AT_MS, type CodeTable, NOBODY, OAID, queryOf, reply, using } from "../sample.ts";
+import { ANDROID, AT_MS, type CodeTable, NOBODY, OAID, ODD, queryOf, reply, using } from "../sample.ts";
 
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 
@@ -99,19 +99,64 @@ test("the touch's own advertiser is used if the account has none", () => {
   expect(queryOf(xiaomi.request(change)).customer_id).toBe("641982");
 });
 
+const BY_CALLBACK = { user: ANDROID, adData: { callback: "Fti=+/x" } };
+
+test("a click's callback is answered at its own address, with a sign that leaves out the event", () => {
+  const request = xiaomi.request(BY_CALLBACK);
+  const signed = `callback=Fti%3D%2B%2Fx&oaid=${OAID}&conv_time=${AT_MS}`;
+  expect(request).toEqual({
+    method: "GET",
+    url: `https://trail.e.mi.com/api/callback?${signed}&convType=APP_ACTIVE&sign=${md5(`${signed}sign-key`)}`,
+    headers: {},
+  });
+});
+
+test("a callback needs the signing key alone, arrives unchanged, and takes the imei of the click", () => {
+  const own = { app_id: "", customer_id: "", encrypt_key: "" };
+  const change = { user: NOBODY, adData: { callback: ODD, imei_md5: md5("i") } };
+  expect(queryOf(xiaomi.request(change, own))).toMatchObject({ callback: ODD.toWellFormed(), imei: md5("i") });
+  const key = { ...BY_CALLBACK, eventType: "key_active" } as const;
+  expect(queryOf(xiaomi.request(key, own))).toMatchObject({ convType: "APP_ADDICTION", key_action_target: "1" });
+});
+
+test.each([
+  [{}, "/api/callback"],
+  [{ route: "callback" }, "/api/callback"],
+  [{ route: "log" }, "/global/log"],
+])("a click with a callback is answered with the account's %j at %s", (own, path) => {
+  expect(new URL(xiaomi.request(BY_CALLBACK, own).url).pathname).toBe(path);
+});
+
 skips(xiaomi, [
   [{}, {}, "Neither the device's oaid nor its imei is known."],
   [BY_DEVICE, { app_id: "" }, "The account has no `app_id`."],
   [BY_DEVICE, { customer_id: "" }, "The account has no `customer_id`."],
   [BY_DEVICE, { sign_key: "" }, "The account has no `sign_key`."],
   [BY_DEVICE, { encrypt_key: "" }, "The account has no `encrypt_key`."],
+  [BY_CALLBACK, { sign_key: "" }, "The account has no `sign_key`."],
+  [BY_DEVICE, { route: "callback" }, "The touch brought no callback."],
+  [BY_DEVICE, { route: "fax" }, "The account's `route` must be auto, callback or log."],
 ]);
 
 test("Xiaomi does not dedupe", () => {
   expect(xiaomi.dedupes(BY_DEVICE)).toBe(false);
 });
 
-reads(xiaomiPostback, [
-  ["code 1", reply({ code: 1 }), "accepted"],
-  ["another code", reply({ code: -1, failMsg: "sign" }), "permanent"],
-]);
+reads(
+  xiaomiPostback,
+  [
+    ["code 1 of the log", reply({ code: 1 }), "accepted"],
+    ["code 0 of the log", reply({ code: 0 }), "permanent"],
+    ["another code of the log", reply({ code: -1, failMsg: "sign" }), "permanent"],
+  ],
+  xiaomi.request(BY_DEVICE),
+);
+
+reads(
+  xiaomiPostback,
+  [
+    ["code 0 of a callback", reply({ code: 0 }), "accepted"],
+    ["code 1 of a callback", reply({ code: 1, failMsg: "sign" }), "permanent"],
+  ],
+  xiaomi.request(BY_CALLBACK),
+);
