@@ -2,7 +2,7 @@ import { type Calendar, daysBetween } from "../domain/calendar.ts";
 import { microsOfEcpm } from "../domain/money.ts";
 import type { PostbackBook } from "../domain/postback/postback-book.ts";
 import {
-  adViewMoment,
+  adMoments,
   eventMoment,
   orderMoments,
   registrationMoments,
@@ -74,9 +74,10 @@ async function eventMoments(
     if (name !== "$AdShow") continue;
     const before = seen.get(user.clientId) ?? { count: 0, micros: 0 };
     const ecpm = typeof properties.$ecpm === "number" ? properties.$ecpm : 0;
-    const now = { count: before.count + 1, micros: before.micros + microsOfEcpm(ecpm) };
+    const ad = { id: past.fingerprint, micros: microsOfEcpm(ecpm), properties };
+    const now = { count: before.count + 1, micros: before.micros + ad.micros };
     seen.set(user.clientId, now);
-    moments.push({ user, occurrence: adViewMoment(past, { ...now, properties }) });
+    moments.push(...adMoments(past, ad, now).map((occurrence) => ({ user, occurrence })));
   }
   return moments;
 }

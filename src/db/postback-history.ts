@@ -60,6 +60,8 @@ export type PastEvent = UserKey & {
   day: string;
   atMs: number;
   receivedAtMs: number;
+  /** As apply writes it: hexadecimal digits without hyphens. */
+  fingerprint: string;
   event: string;
   properties: JsonObject;
 };
@@ -72,7 +74,8 @@ export async function loadPastEvents(
 ): Promise<PastEvent[]> {
   return query<PastEvent>(
     executor,
-    sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, e.event, e.properties
+    sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, e.event,
+        e.properties
       from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track' and e.event = any(${names}::text[]) and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,

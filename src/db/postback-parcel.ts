@@ -5,6 +5,7 @@ import type { PostbackKey } from "./postback.ts";
 
 /** The content of a postback besides the user's own columns. */
 export type ParcelFacts = PostbackKey & {
+  moment: string;
   atMs: number;
   valueCents: number | null;
   traceId: string;
@@ -22,7 +23,7 @@ export async function loadParcelFacts(executor: Executor, keys: readonly Postbac
   const wanted = rowsOf("wanted", keys, { appId: "int", clientId: "text", eventType: "text", subject: "text" });
   return query<ParcelFacts>(
     executor,
-    sql`select p.app_id, p.client_id, p.event_type, p.subject, p.at_ms, p.value_cents, p.trace_id, p.made_for,
+    sql`select p.app_id, p.client_id, p.event_type, p.subject, p.moment, p.at_ms, p.value_cents, p.trace_id, p.made_for,
         p.created_at_ms, p.resent,
         (select won -> 'touch' ->> 'kind' from jsonb_array_elements(d.candidates) won where won ->> 'outcome' = 'won' limit 1) as touch_kind
       from ${wanted}

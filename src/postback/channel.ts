@@ -16,7 +16,8 @@ export type Parcel = {
   user: ParcelUser | undefined;
   /** The kind of the touch that won the user. */
   touchKind: TouchKind;
-  /** From the postback: when it happened, its amount, and its order. */
+  /** From the postback: what happened and when, its amount, and its order. */
+  moment: string;
   atMs: number;
   valueCents: number | null;
   traceId: string;

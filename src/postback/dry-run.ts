@@ -6,15 +6,9 @@ import { ALL_DAYS, type DayRange } from "../db/postback-history.ts";
 import { countUsers, pageUsers, type UserAccount } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
+import { AD_MOMENTS, ownEventOf, retentionDaysOf } from "../domain/postback/moment-name.ts";
 import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
-import {
-  isToldOnce,
-  type Judgement,
-  judge,
-  ownEventOf,
-  type PostbackRule,
-  retentionDaysOf,
-} from "../domain/postback/postback-rule.ts";
+import { isToldOnce, type Judgement, judge, type PostbackRule } from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 
@@ -91,7 +85,7 @@ async function judgedOf(
   const book = {
     events: new Set(event === undefined ? [] : [event]),
     retentionDays: new Set(retentionDays === undefined ? [] : [retentionDays]),
-    hasAdViews: rule.moment === "ad_view",
+    hasAdViews: AD_MOMENTS.includes(rule.moment),
   };
   // A conversion that is reported once per user may have happened before these days.
   const looked = isToldOnce(rule.eventType) ? { ...days, fromDay: ALL_DAYS.fromDay } : days;

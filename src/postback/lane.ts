@@ -248,6 +248,7 @@ async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<P
       row,
       user: usersByKey.get(`${row.appId}\t${row.clientId}`),
       touchKind: known?.touchKind ?? "click",
+      moment: known?.moment ?? "",
       atMs: known?.atMs ?? 0,
       valueCents: known?.valueCents ?? null,
       traceId: known?.traceId ?? "",

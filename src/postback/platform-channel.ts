@@ -141,12 +141,14 @@ function deliveryOf(
   }
 }
 
-function conversionOf({ row, user, touchKind, atMs, valueCents, traceId, dedupeId }: Parcel): Conversion | undefined {
+function conversionOf(parcel: Parcel): Conversion | undefined {
+  const { row, user, moment, touchKind, atMs, valueCents, traceId, dedupeId } = parcel;
   if (!user) return undefined;
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
   return {
     eventType: row.eventType as PostbackEventType,
     code: typeof row.content.code === "string" ? row.content.code : "",
+    moment,
     atMs,
     touchKind,
     cents: valueCents,

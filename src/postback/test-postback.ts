@@ -103,6 +103,8 @@ function parcelOf(wish: TestWish, source: Source, { testId, nowMs }: { testId: s
   return {
     row: { ...key, outboxId: 0, attempts: 1, wasInFlight: false, content: { ad_data: adData, code } },
     user,
+    // A conversion by itself: ad revenue is that of one ad.
+    moment: "each_ad",
     touchKind,
     atMs: nowMs,
     valueCents,

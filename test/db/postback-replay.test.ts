@@ -58,6 +58,7 @@ const RULES: readonly Rule[] = [
   { moment: "event:f", eventType: "create_role", conditions: { count: { min: 1 } } },
   { moment: "event:f", eventType: "key_active", adPlatform: "baidu" },
   { moment: "ad_view", eventType: "ad_quality", conditions: { count: { min: 2 }, amountCents: { min: 10 } } },
+  { moment: "each_ad", eventType: "action_valid", adPlatform: "tencent", code: "AD_IMPRESSION" },
   { moment: "return", eventType: "re_active" },
 ];
 

@@ -102,6 +102,37 @@ describe("a moment", () => {
     ]);
   });
 
+  test("of one ad is reported for each, with amounts that add up to the whole", async () => {
+    await account("tencent");
+    await rule("each_ad", "ad_quality", { adPlatform: "tencent" });
+    await bring("tencent", "u");
+    // 0.4, 0.4, 0.4 and 6 cents.
+    const ecpms = [4, 4, 4, 60];
+    await stage.collect(
+      "u",
+      ecpms.map(($ecpm, index) => track("$AdShow", { $ecpm }, NOW_MS + index)),
+    );
+    await stage.applyAll();
+    const { rows } = await stage.pool.query("select subject, value_cents from postback order by at_ms");
+    expect(rows.map((row) => row.value_cents)).toEqual([0, 1, 0, 6]);
+    expect(new Set(rows.map((row) => row.subject)).size).toBe(4);
+    for (const { subject } of rows) expect(subject).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test("with a rule's own code takes it along, beside others of that day", async () => {
+    await account("tencent");
+    await rule("event:level", "game_action", { adPlatform: "tencent", code: "UPDATE_LEVEL" });
+    await rule("event:quest", "game_action", { adPlatform: "tencent" });
+    await bring("tencent", "u");
+    await stage.collect("u", [track("level", { n: 1 }), track("quest", { n: 1 })]);
+    await stage.applyAll();
+    const { rows } = await stage.pool.query("select subject, content ->> 'code' as code from outbox order by 1");
+    expect(rows).toEqual([
+      { subject: "2024-06-15", code: null },
+      { subject: "2024-06-15 UPDATE_LEVEL", code: "UPDATE_LEVEL" },
+    ]);
+  });
+
   test("carries its value and its time", async () => {
     await account("tencent");
     await rule("first_day_pay", "first_day_pay", { value: { kind: "factor", factorBp: 5_000, capCents: 200 } });

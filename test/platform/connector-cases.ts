@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import type { Conversion, HttpRequest, PostbackConnector, ReplyVerdict } from "../../src/platform/connector/connector.ts";
+import type {
+  Conversion,
+  HttpRequest,
+  PostbackConnector,
+  ReplyVerdict,
+} from "../../src/platform/connector/connector.ts";
 import { ASKED, type CodeTable, type reply, rowsOf, type using } from "./sample.ts";
 
 type Change = Partial<Conversion>;

@@ -45,6 +45,7 @@ export function conversionOf(change: Partial<Conversion> = {}): Conversion {
   return {
     eventType: "activate",
     code: "",
+    moment: "activate",
     atMs: AT_MS,
     cents: null,
     dedupeId: DEDUPE_ID,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PostbackRule } from "../../src/contract/setting/postback.ts";
-import { PRESET_MOMENTS } from "../../src/domain/postback/postback-rule.ts";
+import { PRESET_MOMENTS } from "../../src/domain/postback/moment-name.ts";
 import { postbackRuleTexts, readPostbackRule } from "../../src/domain/postback/postback-rule-fields.ts";
 import { draftOf, fieldsOf, NEW_RULE } from "../../web/src/pages/postbacks/rule-draft.ts";
 

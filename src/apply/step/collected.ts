@@ -7,7 +7,7 @@ import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.ts";
 import { PASS_STATUS, SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
 import type { PostbackBook } from "../../domain/postback/postback-book.ts";
-import { type At, adViewMoment, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
+import { type At, adMoments, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import type { EventsEntry, SentEvent } from "../entry/decode.ts";
@@ -121,7 +121,8 @@ function noteEvent(
   const { properties, event: name } = event;
   if (book.events.has(name)) noteMoments(facts, user, [eventMoment(at, { name, properties })]);
   if (book.hasAdViews && name === "$AdShow") {
-    noteMoments(facts, user, [adViewMoment(at, { count: user.adCount, micros: user.adMicros, properties })]);
+    const ad = { id: event.fingerprint, micros: microsOfEcpm(numberOf(properties.$ecpm)), properties };
+    noteMoments(facts, user, adMoments(at, ad, { count: user.adCount, micros: user.adMicros }));
   }
   if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
 }

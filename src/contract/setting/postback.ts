@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import type { PRESET_MOMENTS } from "../../domain/postback/moment-name.ts";
 import { type POSTBACK_STATUS, POSTBACK_STATUS_LIST } from "../../domain/postback/postback.ts";
 import type { ResendRefusal } from "../../domain/postback/postback-request.ts";
-import type { PRESET_MOMENTS } from "../../domain/postback/postback-rule.ts";
 import { POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";

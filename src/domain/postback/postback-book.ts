@@ -1,12 +1,11 @@
+import { AD_MOMENTS, ownEventOf, retentionDaysOf } from "./moment-name.ts";
 import {
   type JudgedUser,
   type Judgement,
   judge,
   type Occurrence,
-  ownEventOf,
   type PostbackRule,
   type Reach,
-  retentionDaysOf,
 } from "./postback-rule.ts";
 
 /** An account at a platform that sends an app's postbacks. */
@@ -42,7 +41,7 @@ export class PostbackBook {
     const moments = this.rules.map((rule) => rule.moment);
     this.events = new Set(moments.flatMap((moment) => ownEventOf(moment) ?? []));
     this.retentionDays = new Set(moments.flatMap((moment) => retentionDaysOf(moment) ?? []));
-    this.hasAdViews = moments.includes("ad_view");
+    this.hasAdViews = moments.some((moment) => AD_MOMENTS.includes(moment));
   }
 
   /** Whether the app has an account. Without one, nothing is sent or noted. */

@@ -42,8 +42,27 @@ export function eventMoment(at: At, event: { name: string; properties: JsonObjec
   return { ...PLAIN, ...at, moment: `event:${event.name}`, properties: event.properties };
 }
 
-/** `count` and `micros`: the number of ads that the user has seen, including this one, and their revenue. */
-export function adViewMoment(at: At, seen: { count: number; micros: number; properties: JsonObject }): Occurrence {
-  const cents = roundHalfAway(seen.micros / 10_000);
-  return { ...PLAIN, ...at, moment: "ad_view", cents, count: seen.count, properties: seen.properties };
+/** An ad that the user has seen: its event's fingerprint, its revenue, and the event's properties. */
+export type SeenAd = { id: string; micros: number; properties: JsonObject };
+
+/**
+ * Both moments of an ad. `count` and `micros`: the number of ads that the user has seen, including this one, and their
+ * revenue. An ad often earns less than a cent: its own amount is what it adds to the rounded sum, so that the amounts of
+ * all ads add up to it.
+ */
+export function adMoments(
+  at: At,
+  { id, micros, properties }: SeenAd,
+  all: { count: number; micros: number },
+): Occurrence[] {
+  const cents = centsOf(all.micros);
+  const view = { ...PLAIN, ...at, count: all.count, properties };
+  return [
+    { ...view, moment: "ad_view", cents },
+    { ...view, moment: "each_ad", cents: cents - centsOf(all.micros - micros), ownSubject: id },
+  ];
+}
+
+function centsOf(micros: number): number {
+  return roundHalfAway(micros / 10_000);
 }

@@ -4,16 +4,9 @@ import { DAY_MS } from "../calendar.ts";
 import { parseDuration } from "../duration.ts";
 import { type PropertyTest, propertyTestProblem } from "../event/property-test.ts";
 import { assertShallow, type JsonValue, parseJson } from "../json.ts";
+import { COUNTED_MOMENTS, isMoment, PRESET_MOMENTS } from "./moment-name.ts";
 import { POSTBACK_EVENT_TYPES, type PostbackEventType } from "./postback.ts";
-import {
-  type Bounds,
-  COUNTED_MOMENTS,
-  DEFAULT_WINDOW_DAYS,
-  isMoment,
-  type PostbackRule,
-  PRESET_MOMENTS,
-  type RuleValue,
-} from "./postback-rule.ts";
+import { type Bounds, DEFAULT_WINDOW_DAYS, type PostbackRule, type RuleValue } from "./postback-rule.ts";
 
 /** The content of a rule, without its ids. */
 export type RuleParts = Omit<PostbackRule, "ruleId" | "appId">;

@@ -1,45 +1,9 @@
-import { LIMITS } from "../../limits.ts";
 import { DAY_MS } from "../calendar.ts";
 import { matchesProperty, type PropertyTest } from "../event/property-test.ts";
 import type { JsonObject } from "../json.ts";
 import { partOf } from "../money.ts";
 import { md5 } from "../user/identity.ts";
 import { POSTBACK_STATUS, type PostbackEventType } from "./postback.ts";
-
-/**
- * Moments that every app has, besides `retention_<n>` (the first activity n days after registration) and
- * `event:<name>`.
- */
-export const PRESET_MOMENTS = [
-  "activate",
-  "register",
-  "pay",
-  "first_pay",
-  "first_day_pay",
-  "ad_view",
-  "return",
-] as const;
-
-const RETENTION = /^retention_([1-9]\d{0,2})$/;
-const OWN_EVENT = /^event:([A-Za-z$][A-Za-z0-9_$]{0,49})$/;
-
-export function isMoment(text: string): boolean {
-  if ((PRESET_MOMENTS as readonly string[]).includes(text) || OWN_EVENT.test(text)) return true;
-  return (retentionDaysOf(text) ?? Number.POSITIVE_INFINITY) <= LIMITS.retentionDays;
-}
-
-/** Moments that have an amount and a count. */
-export const COUNTED_MOMENTS: readonly string[] = ["pay", "first_pay", "first_day_pay", "ad_view"];
-
-/** The days after which a retention moment fires; undefined for every other moment. */
-export function retentionDaysOf(moment: string): number | undefined {
-  const days = RETENTION.exec(moment)?.[1];
-  return days === undefined ? undefined : Number(days);
-}
-
-export function ownEventOf(moment: string): string | undefined {
-  return OWN_EVENT.exec(moment)?.[1];
-}
 
 /** Bounds that include both ends; a missing end is open. */
 export type Bounds = { min?: number; max?: number };
@@ -90,6 +54,8 @@ export type Occurrence = {
   count: number | null;
   receivedAtMs: number;
   traceId: string;
+  /** What distinguishes it from others of the same day, if each one is reported. */
+  ownSubject?: string;
   /** The properties of the event or order. */
   properties: JsonObject;
   /** The user's properties at that time; absent when they are no longer known, and the present ones count. */
@@ -132,7 +98,7 @@ export type Judgement = {
   eventType: PostbackEventType;
   /** See PostbackRule. */
   code: string;
-  /** The order, the day, or empty for the user as such, so that the same subject is reported once. */
+  /** The order, the ad, the day, or empty for the user as such, so that the same subject is reported once. */
   subject: string;
   status: typeof POSTBACK_STATUS.waiting | typeof POSTBACK_STATUS.skipped;
   reason: SkipReason | "";
@@ -235,10 +201,10 @@ export function isToldOnce(eventType: PostbackEventType): boolean {
 /** A rule's own code makes another conversion: a level and a quest of one day are both reported. */
 export function subjectOf(
   eventType: PostbackEventType,
-  { traceId, day }: Pick<Occurrence, "traceId" | "day">,
+  { traceId, ownSubject, day }: Pick<Occurrence, "traceId" | "ownSubject" | "day">,
   code = "",
 ): string {
-  const subject = ONCE.has(eventType) ? "" : traceId || day;
+  const subject = ONCE.has(eventType) ? "" : traceId || (ownSubject ?? day);
   return code === "" ? subject : `${subject} ${code}`.trimStart();
 }
 

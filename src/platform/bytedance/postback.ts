@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { callbackToken } from "../connector/callback.ts";
-import { CODES_FIELD, codeOf } from "../connector/codes.ts";
+import { CODES_FIELD, type Code, codeOf } from "../connector/codes.ts";
 import type {
   AccountField,
+  AccountSettings,
   CallContext,
   Conversion,
   HttpReply,
@@ -38,9 +39,7 @@ function prepare(conversion: Conversion, context: CallContext): Prepared {
   if (!["v2", "v1", "clue"].includes(route)) return skip("The account's `route` must be auto, v2, v1 or clue.");
   const { account } = context;
   const code =
-    route === "v2"
-      ? codeOf(conversion, BYTEDANCE_CODES, account("codes"))
-      : codeOf(conversion, BYTEDANCE_V1_CODES, account("codes_v1"));
+    route === "v2" ? v2CodeOf(conversion, account) : codeOf(conversion, BYTEDANCE_V1_CODES, account("codes_v1"));
   if (code.kind === "skip") return code;
   if (route === "clue") return byClueGateway(conversion, context, code.code);
   const callback = callbackOf(conversion);
@@ -52,6 +51,18 @@ function prepare(conversion: Conversion, context: CallContext): Prepared {
 function routeOf(conversion: Conversion, { account }: CallContext): string {
   if (account("route") !== "auto") return account("route");
   return hasClueGateway(conversion, account) ? "clue" : "v2";
+}
+
+/** The revenue of one ad in a mini-game (certain); its amount under the name of other amounts, in fen, is likely. */
+const MINI_GAME_AD = "micro_game_ltv";
+
+function v2CodeOf(conversion: Conversion, account: AccountSettings): Code {
+  const isMiniGame = fieldsOf(conversion.adData)("clickid") !== "";
+  const codes = isMiniGame ? { ...BYTEDANCE_CODES, ad_quality: MINI_GAME_AD } : BYTEDANCE_CODES;
+  const code = codeOf(conversion, codes, account("codes"));
+  return code.kind === "code" && code.code === MINI_GAME_AD && conversion.moment !== "each_ad"
+    ? skip("Ocean Engine takes a mini-game's ad revenue one ad at a time: the rule's moment must be each_ad.")
+    : code;
 }
 
 /**

@@ -45,6 +45,8 @@ export type Conversion = {
   eventType: PostbackEventType;
   /** The platform's own code, if the rule names one. */
   code: string;
+  /** The moment of the rule, such as each_ad. */
+  moment: string;
   atMs: number;
   /** The amount to report, in cents, or null for none. */
   cents: number | null;

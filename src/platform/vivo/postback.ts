@@ -87,7 +87,8 @@ function prepare(conversion: Conversion, { account, nowMs, nonce }: CallContext)
   const value = valueIn(account("value_unit"), conversion.cents);
   if (value === undefined) return skip("The account's `value_unit` is neither fen nor yuan.");
   const click = CLICKS[route](conversion);
-  if (!user && !click.isKnown) return skip(`Neither the device's oaid or imei nor the click's ${click.name} are known.`);
+  if (!user && !click.isKnown)
+    return skip(`Neither the device's oaid or imei nor the click's ${click.name} are known.`);
   const field = fieldsOf(conversion.adData);
   const url = withQuery(account(route === "v2" ? "url" : "v1_url"), {
     access_token: account("access_token"),

@@ -114,11 +114,7 @@ function byLog({ conversion, code, device }: Call, { account }: CallContext): Pr
   if (lacking) return lacking;
   const customerId = account("customer_id") || fieldsOf(conversion.adData)("customer_id");
   if (customerId === "") return skip("The account has no `customer_id`.");
-  const told: [string, string][] = [
-    device,
-    ["conv_time", String(conversion.atMs)],
-    ["client_ip", conversion.user.ip],
-  ];
+  const told: [string, string][] = [device, ["conv_time", String(conversion.atMs)], ["client_ip", conversion.user.ip]];
   const url = withQuery(account("url"), {
     appId: account("app_id"),
     info: sealed(told, { signKey: account("sign_key"), encryptKey: account("encrypt_key") }),

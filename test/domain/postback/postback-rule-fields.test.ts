@@ -166,7 +166,17 @@ describe("refused", () => {
 test("every event type, preset moment, retention day and own event is accepted", () => {
   expect(POSTBACK_EVENT_TYPES).toHaveLength(26);
   for (const event_type of POSTBACK_EVENT_TYPES) expect(read({ event_type }).eventType).toBe(event_type);
-  const moments = ["activate", "register", "pay", "first_pay", "first_day_pay", "ad_view", "return", "retention_1"];
+  const moments = [
+    "activate",
+    "register",
+    "pay",
+    "first_pay",
+    "first_day_pay",
+    "ad_view",
+    "each_ad",
+    "return",
+    "retention_1",
+  ];
   for (const moment of [...moments, "retention_365", "event:level_up", "event:$AdShow"])
     expect(read({ moment }).moment).toBe(moment);
 });

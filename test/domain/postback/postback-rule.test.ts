@@ -1,18 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isMoment, ownEventOf, retentionDaysOf } from "../../../src/domain/postback/moment-name.ts";
 import {
-  isMoment,
   type JudgedUser,
   type Judgement,
   judge,
   LATE_MS,
   type Occurrence,
-  ownEventOf,
   type PostbackRule,
   type Reach,
   type RuleConditions,
   type RuleValue,
-  retentionDaysOf,
   type SkipReason,
 } from "../../../src/domain/postback/postback-rule.ts";
 

@@ -113,6 +113,23 @@ test("a rule's own code takes precedence over the account's", () => {
   expect(bodyOf(bytedance.request(change, { codes: '{"game_action":"login"}' })).event_type).toBe("update_level");
 });
 
+const IN_MINI_GAME = { adData: { clickid: "k-1" }, eventType: "ad_quality", cents: 6 } as const;
+
+test("a mini-game's ad revenue is sent one ad at a time", () => {
+  const told = bodyOf(bytedance.request({ ...IN_MINI_GAME, moment: "each_ad" }));
+  expect(told).toMatchObject({ event_type: "micro_game_ltv", properties: { pay_amount: 6 } });
+  const reason = "Ocean Engine takes a mini-game's ad revenue one ad at a time: the rule's moment must be each_ad.";
+  expect(bytedance.reason({ ...IN_MINI_GAME, moment: "ad_view" })).toBe(reason);
+  expect(bytedance.reason({ ...BY_CALLBACK, eventType: "ad_quality", code: "micro_game_ltv" })).toBe(reason);
+});
+
+test("an app's ad revenue is sent as a whole", () => {
+  for (const moment of ["ad_view", "each_ad"]) {
+    const change = { ...BY_CALLBACK, eventType: "ad_quality", cents: 6, moment } as const;
+    expect(bodyOf(bytedance.request(change)).event_type).toBe("lt_roi");
+  }
+});
+
 test("each version has its own codes of the account", () => {
   const own = { codes: '{"login":"in_app_uv"}', codes_v1: '{"login":21}' };
   const change = { ...BY_CALLBACK, eventType: "login" } as const;

@@ -54,14 +54,17 @@ test.each([
   ["", { key_action_category: "2", key_action_threshold: "10" }, ["2", "10"]],
   ["143:3:5", { key_action_category: "2", key_action_threshold: "10" }, ["3", "5"]],
   ["143:3", { key_action_threshold: "10" }, ["3", "10"]],
-] as const)("a key action with the rule's code %j and the account's %j says its category and threshold", (code, own, told) => {
-  const query = queryOf(kuaishou.request({ ...BY_TOKEN, eventType: "key_active", code }, own));
-  if (Array.isArray(told)) {
-    expect(query).toMatchObject({ event_type: "143", key_action_category: told[0], key_action_threshold: told[1] });
-  } else {
-    expect(query).toEqual({ callback: TOKEN, event_time: String(AT_MS), ...told });
-  }
-});
+] as const)(
+  "a key action with the rule's code %j and the account's %j says its category and threshold",
+  (code, own, told) => {
+    const query = queryOf(kuaishou.request({ ...BY_TOKEN, eventType: "key_active", code }, own));
+    if (Array.isArray(told)) {
+      expect(query).toMatchObject({ event_type: "143", key_action_category: told[0], key_action_threshold: told[1] });
+    } else {
+      expect(query).toEqual({ callback: TOKEN, event_time: String(AT_MS), ...told });
+    }
+  },
+);
 
 test("other events have neither category nor threshold", () => {
   const own = { key_action_category: "2", key_action_threshold: "10" };

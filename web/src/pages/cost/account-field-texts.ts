@@ -7,6 +7,7 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
   client_id: { en: "Client ID", zh: "客户端 ID", zhHint: "开发者应用或接口用户的 ID，用于换取令牌。" },
   client_secret: { en: "Client secret", zh: "客户端密钥", zhHint: "开发者应用的密钥。" },
   app_id: { en: "App ID", zh: "应用 ID", zhHint: "开发者应用（小米为应用）的 ID。" },
+  app_type: { en: "App type", zh: "应用类别", zhHint: "1 应用，2 游戏，3 快应用，0 其他。" },
   app_secret: { en: "App secret", zh: "应用密钥", zhHint: "开发者应用的密钥。" },
   ad_account_id: { en: "Ad account", zh: "广告账户", zhHint: "与用户的 orgId 不同时填写。" },
   akey: { en: "Signing key", zh: "签名 akey", zhHint: "对应用回调签名的密钥。" },
@@ -16,6 +17,7 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
     zh: "回调域名",
     zhHint: "点击带来的回调允许指向的域名，须写完整域名（不含子域名），以逗号分隔。",
   },
+  callback_url: { en: "Callback address", zh: "回调地址", zhHint: "用于 callback 方式的地址。" },
   clicks_field: {
     en: "Click metric",
     zh: "点击口径",
@@ -48,6 +50,16 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
   gateway_token: { en: "Gateway token", zh: "网关令牌", zhHint: "网关的令牌。" },
   join_type_name: { en: "Matched ID parameter", zh: "匹配 ID 参数名", zhHint: "用于 app 的匹配 ID 参数名。" },
   key: { en: "Device ID key", zh: "设备 ID 密钥", zhHint: "加密设备 ID 的密钥，16 字节的 base64。" },
+  key_action_category: {
+    en: "Key action: category",
+    zh: "关键行为：类型",
+    zhHint: "快手的关键行为类型编号（代码 143）。",
+  },
+  key_action_threshold: {
+    en: "Key action: threshold",
+    zh: "关键行为：阈值",
+    zhHint: "达到多少次数、等级或金额算关键行为。",
+  },
   key_action_reach: { en: "Key action: done", zh: "关键行为：已达次数", zhHint: "回传时已完成的次数。" },
   key_action_target: { en: "Key action: target", zh: "关键行为：目标次数", zhHint: "关键行为的目标次数。" },
   key_id: { en: "Key ID", zh: "密钥 ID", zhHint: "密钥的 ID。" },

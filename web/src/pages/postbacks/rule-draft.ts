@@ -31,7 +31,7 @@ export const RETENTION = "retention";
 export const OWN_EVENT = "event";
 
 /** Moments that have an amount and a count. */
-export const COUNTED = ["pay", "first_pay", "first_day_pay", "ad_view"];
+export const COUNTED = ["pay", "first_pay", "first_day_pay", "ad_view", "each_ad"];
 
 /** A rule in the server's field names. */
 export type RuleFields = Omit<PostbackRule, "rule_id">;
