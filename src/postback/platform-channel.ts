@@ -52,7 +52,11 @@ export class PlatformChannel implements Channel {
     const used = this.#account.secrets.access_token ?? "";
     const first = await this.#try(conversion, parcel);
     if (first.kind !== "token") return first;
-    const flow = this.#connector.tokens;
+    const { tokens: flow, ownKey } = this.#connector;
+    // A person gave the key, and only a person can give another one.
+    if (ownKey !== undefined && this.#account.secrets[ownKey]) {
+      return this.#withoutToken(`${ownKey} was refused: ${first.reason}`);
+    }
     // Only the app's own server can bring another token; until it does, this waits.
     if (!flow) return { kind: "later", reason: first.reason, isDown: false };
     const { fields } = this.#connector;

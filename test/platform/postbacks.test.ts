@@ -36,6 +36,7 @@ test.each(CONNECTORS)("%s names each field once, and its keys and tokens are sec
 /** An account with a value for every field. */
 const FULL: Readonly<Record<string, string>> = {
   access_token: "s3cret-a",
+  postback_key: "s3cret-p",
   refresh_token: "s3cret-r",
   client_secret: "s3cret-c",
   wechat_access_token: "s3cret-w",

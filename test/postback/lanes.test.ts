@@ -228,6 +228,26 @@ describe("an expired token", () => {
     expect(await stage.postbacks()).toMatchObject([{ status: 2, reason }]);
   });
 
+  test("does not matter to an account with a key, which no refusal replaces", async () => {
+    tencent.tokens.renew();
+    const { settings, secrets } = account();
+    await stage.account({ ...account(), secrets: { ...secrets, postback_key: "refused-key" } });
+    await players(1);
+    const before = tencent.calls;
+    const worker = stage.worker();
+    await stage.send(worker);
+    // One call, and none for a new token.
+    expect(tencent.calls - before).toBe(1);
+    expect(await statuses()).toEqual([0]);
+    const { secrets: kept, lastError } = await stored();
+    expect(lastError).toMatch(/^postback_key was refused: The platform answered 11\d\d\d/);
+    expect(kept).toEqual({ ...secrets, postback_key: "refused-key" });
+    await stage.account({ adPlatform: "tencent", settings, secrets: { ...secrets, postback_key: "" } });
+    await later();
+    await stage.send(worker);
+    expect(await statuses()).toEqual([1]);
+  });
+
   test("and no answer from the token server: only this account waits", async () => {
     tencent.tokens.renew();
     await stage.account(account({ token_url: `${gate.url}/oauth/token` }));

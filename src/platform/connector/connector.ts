@@ -88,6 +88,11 @@ export type PostbackConnector = {
   tellsMoney?: "no";
   /** For platforms whose tokens expire and can be renewed. */
   tokens?: TokenFlow;
+  /**
+   * The field with a permanent key for postbacks, on platforms that have one besides tokens. An account that has the
+   * key sends postbacks with it alone; nothing renews it.
+   */
+  ownKey?: string;
 };
 
 /** How to get a new access token. */

@@ -62,14 +62,27 @@ const STAY_DAYS: Readonly<Partial<Record<PostbackEventType, number>>> = {
 };
 const CLAIM_ACTIVATE = 4;
 
+/** It cannot read reports, and the tokens that can are renewed: they are two credentials (certain). */
+const OWN_KEY = "postback_key";
+
 const FIELDS: readonly AccountField[] = [
   {
     name: "route",
     hint: "auto, callback (the address delivered with the click), click_id, or wechat (the WeChat interface).",
     fallback: "auto",
   },
+  {
+    name: OWN_KEY,
+    hint: "Permanent key of the data source (DataNexus), for postbacks; without it, the access token is used.",
+    fallback: "",
+    isSecret: true,
+  },
   ...CLIENT_TOKEN_FIELDS,
-  { name: "token_header", hint: "The header that carries the access token.", fallback: "access-token" },
+  {
+    name: "token_header",
+    hint: "The header that carries key or token, if it is not access-token (callback) or access_token (click_id).",
+    fallback: "",
+  },
   { name: "dedupe_field", hint: "The field by which repeated actions are detected.", fallback: "outer_action_id" },
   { name: "wechat_app_id", hint: "App id of the mini-game; users' open ids are sent only with it.", fallback: "" },
   { name: "wechat_access_token", hint: "WeChat's token, for the route wechat.", fallback: "", isSecret: true },
@@ -86,7 +99,13 @@ const FIELDS: readonly AccountField[] = [
   CODES_FIELD,
 ];
 
-export const tencentPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
+export const tencentPostback: PostbackConnector = {
+  fields: FIELDS,
+  prepare,
+  read,
+  tokens: tokenFlow(),
+  ownKey: OWN_KEY,
+};
 
 function prepare(conversion: Conversion, context: CallContext): Prepared {
   const code = codeOf(conversion, CODES, context.account("codes"));
@@ -120,7 +139,7 @@ function byCallback({ adData }: Conversion, context: CallContext, action: JsonOb
   if (address.kind === "skip") return address;
   const { url } = address;
   // Addresses that need a token are https. A token is never sent unencrypted, whatever a click asks for.
-  const headers = /^https:/i.test(url) ? tokenHeaders(context) : {};
+  const headers = /^https:/i.test(url) ? tokenHeaders(context, "access-token") : {};
   const clickId = field("click_id");
   const actions = [{ ...action, ...(clickId !== "" && { trace: { click_id: clickId } }) }];
   return { kind: "request", dedupes: true, request: jsonPost(url, { actions }, headers) };
@@ -131,7 +150,7 @@ function byClickId({ adData }: Conversion, context: CallContext, action: JsonObj
   const clickId = field("click_id") || field("gdt_vid") || field("qz_gdt");
   if (clickId === "") return skip("The touch brought neither a callback nor a click id.");
   const actions = [{ ...action, ...page(context), trace: { click_id: clickId } }];
-  const request = jsonPost(context.account("url"), { actions }, tokenHeaders(context));
+  const request = jsonPost(context.account("url"), { actions }, tokenHeaders(context, "access_token"));
   return { kind: "request", dedupes: true, request };
 }
 
@@ -174,10 +193,14 @@ function page({ account }: CallContext): JsonObject {
   return account("page") === "" ? {} : { url: account("page") };
 }
 
-function tokenHeaders({ account, nowMs, nonce }: CallContext): Record<string, string> {
-  const token = account("access_token");
+/** The two routes spell the header differently (certain, from Tencent's own pages). */
+function tokenHeaders(
+  { account, nowMs, nonce }: CallContext,
+  header: "access-token" | "access_token",
+): Record<string, string> {
+  const token = account(OWN_KEY) || account("access_token");
   if (token === "") return {};
-  return { [account("token_header")]: token, timestamp: String(secondsOf(nowMs)), nonce };
+  return { [account("token_header") || header]: token, timestamp: String(secondsOf(nowMs)), nonce };
 }
 
 const KINDS: Kinds = {
@@ -201,11 +224,12 @@ const KINDS: Kinds = {
   "20006": "permanent",
 };
 
+/** WeChat's token comes from the app's own server; Tencent's tokens have nothing to do with it. */
 const WECHAT_KINDS: Kinds = {
   "0": "accepted",
-  "40001": "token",
-  "42001": "token",
-  "40014": "token",
+  "40001": "retry",
+  "42001": "retry",
+  "40014": "retry",
   // The app may not use this interface.
   "48001": "permanent",
 };

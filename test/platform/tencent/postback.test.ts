@@ -141,15 +141,32 @@ test("a callback that needs a token gets token, time and nonce as headers", () =
   const signed = { "content-type": "application/json", timestamp: String(Math.floor(NOW_MS / 1000)), nonce: NONCE };
   const own = { access_token: "secret-1" };
   expect(tencent.request({ adData }, own).headers).toEqual({ ...signed, "access-token": "secret-1" });
-  expect(tencent.request({ adData }, { ...own, token_header: "access_token" }).headers).toEqual({
+  expect(tencent.request({ adData }, { ...own, token_header: "x-token" }).headers).toEqual({
     ...signed,
-    access_token: "secret-1",
+    "x-token": "secret-1",
   });
   expect(tencent.request({ adData }).headers).toEqual({ "content-type": "application/json" });
 });
 
+test.each([
+  ["the delivered callback", SIGNED_CALLBACK, "access-token"],
+  ["a callback of the newer path", "https://api.e.qq.com/v3.0/user_actions/add?cb=a&conv_id=7", "access-token"],
+  ["the click id", "", "access_token"],
+])(
+  "by %s, the key of the data source goes before the access token, in the route's own header",
+  (_, callback, header) => {
+    const change = { adData: { click_id: "c", callback } };
+    const tokens = { access_token: "a-1", refresh_token: "r-1" };
+    expect(tencent.request(change, { ...tokens, postback_key: "key-1" }).headers).toMatchObject({ [header]: "key-1" });
+    const { headers } = tencent.request(change, tokens);
+    expect(headers).toMatchObject({ [header]: "a-1" });
+    expect(Object.keys(headers).filter((name) => /token/.test(name))).toEqual([header]);
+  },
+);
+
 test("a token is never sent over plain HTTP", () => {
   expect(JSON.stringify(tencent.request(BY_CALLBACK, { access_token: "secret-1" }))).not.toContain("secret-1");
+  expect(JSON.stringify(tencent.request(BY_CALLBACK, { postback_key: "secret-1" }))).not.toContain("secret-1");
 });
 
 test.each(forgedCallbacks("api.e.qq.com"))("the forged callback %s is not called", (callback) => {
@@ -208,7 +225,7 @@ test.each([
 ])("the click is named by the first id of %j", (adData, clickId) => {
   const request = tencent.request({ adData }, { access_token: "t", page: "https://g.example/" });
   expect(request.url).toBe("https://api.e.qq.com/v3.0/user_actions/add");
-  expect(request.headers).toMatchObject({ "access-token": "t", nonce: NONCE });
+  expect(request.headers).toMatchObject({ access_token: "t", nonce: NONCE });
   expect(bodyOf(request).actions).toMatchObject([{ trace: { click_id: clickId }, url: "https://g.example/" }]);
 });
 
@@ -290,9 +307,9 @@ test.each<[number, ReplyVerdict["kind"]]>([
 
 test.each<[number, ReplyVerdict["kind"]]>([
   [0, "accepted"],
-  [40001, "token"],
-  [42001, "token"],
-  [40014, "token"],
+  [40001, "retry"],
+  [42001, "retry"],
+  [40014, "retry"],
   [48001, "permanent"],
   [900351000, "retry"],
   [-1, "retry"],

@@ -68,6 +68,11 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
   page: { en: "Landing page", zh: "落地页", zhHint: "推广网页时的落地页。" },
   pkg: { en: "Package", zh: "包名", zhHint: "应用包名。" },
   pkg_name: { en: "Package", zh: "包名", zhHint: "应用包名。" },
+  postback_key: {
+    en: "Data source key",
+    zh: "数据源密钥",
+    zhHint: "DataNexus 数据源的永久密钥，仅用于回传；未设置时使用访问令牌。",
+  },
   private_key: { en: "Private key", zh: "私钥", zhHint: "PEM 格式的 P-256 私钥。" },
   repeats: { en: "Allow repeats", zh: "允许重复", zhHint: "yes：应答丢失且媒体无法去重时也重发，可能重复计数。" },
   report_type: { en: "Report type", zh: "报表类型", zhHint: "单元报表：2330652 为信息流，2284618 为搜索。" },
