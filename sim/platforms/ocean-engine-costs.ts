@@ -35,7 +35,8 @@ const CODE = {
   permission: 40002,
 };
 
-const PAGE_SIZE_MAX = 1000;
+/** Likely: the page says 100 since its days became seconds; older copies of it say 1000. */
+const PAGE_SIZE_MAX = 100;
 
 const DIALECT: Dialect = {
   refusal: ({ message, code = CODE.parameter }) => enveloped({ code, message, data: {} }),

@@ -22,7 +22,7 @@ const REPORT = {
   filters: "[]",
   order_by: "[]",
   page: 1,
-  page_size: 1000,
+  page_size: 100,
 };
 const PATH = "/v3.0/report/custom/get/";
 const ask = (path: string, values: Record<string, string | number>, token = engine.tokens.accessToken) =>
@@ -66,7 +66,7 @@ test.each<[string, string, string, string | number | undefined, RegExp]>([
   ["no filters, not even none", PATH, "filters", undefined, /filters/],
   ["an unknown dimension", PATH, "dimensions", '["campaign_id"]', /campaign_id is unknown/],
   ["an unknown metric", PATH, "metrics", '["cost"]', /cost is unknown/],
-  ["a page of more than 1000", PATH, "page_size", 1001, /page_size/],
+  ["a page of more than 100", PATH, "page_size", 101, /page_size/],
   ["another topic", PATH, "data_topic", "QUERY_DATA", /data_topic/],
   ["an account that the token may not see", PATH, "advertiser_id", 1, /not authorised/],
   ["a list with more than ten in a page", "/v3.0/project/list/", "page_size", 11, /page_size/],

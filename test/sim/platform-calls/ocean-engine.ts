@@ -146,4 +146,11 @@ export const OCEAN_ENGINE_CALLS: readonly PlatformCall[] = [
     },
     answer: { json: { code: 40000 } },
   },
+  {
+    shows: "a page of 101 rows",
+    mark: "likely",
+    source: REPORT_PAGE,
+    send: (platforms) => report(platforms, { ...REPORT, page_size: 101 }),
+    answer: { json: { code: 40000 } },
+  },
 ];
