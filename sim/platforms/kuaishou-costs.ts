@@ -10,7 +10,7 @@ import {
   Refusal,
   textAt,
 } from "./call.ts";
-import { assertDays, type CostBook, numberId, type Page, pageOf, withNumberIds } from "./costs.ts";
+import { assertDays, assertReach, type CostBook, numberId, type Page, pageOf, withNumberIds } from "./costs.ts";
 import { type Asked, type Level, levelRows, shownRow } from "./kuaishou-rows.ts";
 import { kuaishouTaskRoutes } from "./kuaishou-tasks.ts";
 import type { Dialect, Route } from "./stand-in.ts";
@@ -24,6 +24,9 @@ const DIALECT: Dialect = {
   busy: answer({ code: CODE.busy, message: "system busy", data: null }),
   badToken: answer({ code: CODE.unknown, message: "access_token is invalid", data: null }),
 };
+
+/** Certain: the synchronous reports show the last week, and at most a week; likely: that today is its last day. */
+const WEEK_DAYS = 7;
 
 export function kuaishouCostRoutes(
   book: CostBook,
@@ -61,10 +64,11 @@ export function kuaishouCostRoutes(
   ];
 }
 
-function report(body: Fields, { book, account, level }: Asked & { level: Level }): Answer {
+function report(body: Fields, { book, account, nowMs, level }: Asked & { level: Level }): Answer {
   const granularity = body.temporal_granularity ?? "DAILY";
   if (granularity !== "DAILY") throw new Refusal("temporal_granularity is not served here");
-  const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: 366 });
+  const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: WEEK_DAYS });
+  assertReach(days, { nowMs, days: WEEK_DAYS });
   const rows = levelRows(book.between(account, days), level);
   return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) =>
     shownRow(row, level),

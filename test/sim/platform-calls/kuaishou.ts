@@ -94,6 +94,22 @@ export const KUAISHOU_CALLS: readonly PlatformCall[] = [
     answer: { json: { code: 0, data: { total_count: 1, details: [{ unit_id: 11, charge: 10 }] } } },
   },
   {
+    shows: "a report of a day before the last week",
+    mark: "certain",
+    source: REPORT_PAGE,
+    send: (platforms) =>
+      asked(platforms, "report/unit_report", { ...REPORT, start_date: "2025-10-02", end_date: "2025-10-02" }),
+    answer: REFUSED,
+  },
+  {
+    shows: "a report of more than a week",
+    mark: "certain",
+    source: REPORT_PAGE,
+    send: (platforms) =>
+      asked(platforms, "report/unit_report", { ...REPORT, start_date: "2025-10-03", end_date: "2025-10-10" }),
+    answer: REFUSED,
+  },
+  {
     shows: "a task for days before the last week",
     mark: "certain",
     source: TASK_PAGE,
