@@ -30,6 +30,7 @@ const sources = fingerprint([
   "bench",
   "sim",
   "test/report/oracle.ts",
+  "test/report/oracle-market.ts",
   "tsconfig.json",
   "tsconfig.build.json",
   "package-lock.json",

@@ -22,8 +22,9 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0017-campaign-id.sql": "0a3f99c271513f4f4f086cbf61a4c8a49eaf84826e78b0a7a820029eb6f4e4aa",
   "0018-cohort.sql": "c529da4d3574c7144cbda766a4e1228ca253e8f97b81d6ddda636e31354ecad7",
   "0019-earlier-postback.sql": "ae5bba8705e9cbf52ea13d2e5f1b37c6921ce0977cfb0613260256f9ce79d85c",
+  "0020-cost-total.sql": "c91ccbcef083aba0b68c98ed8201c8fd4a60b8dd6b9b063a361c800d4ae14c49",
   "0021-postback-code.sql": "ad0607a2e7b5b5e7d2958c1c6fc7df770b69f090d1c90890b9a811509ea78711",
   "0022-rebate.sql": "b6cec9598c7b666adfcc455e03c4cc59c3f579f3aa6f58290b15de992e5c8919",
   "0023-ad-account.sql": "4dd1ffa73ad71755f618c6845c017289f92b42712ba6796253f2a71d8fba996a",
-  "0022-cost-total.sql": "c91ccbcef083aba0b68c98ed8201c8fd4a60b8dd6b9b063a361c800d4ae14c49",
+  "0024-refund.sql": "74146b6ea386399c378a8ea2ccdee52204d94cef36a54364c807a4d065f20b3e",
 };

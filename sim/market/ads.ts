@@ -1,4 +1,4 @@
-import type { Account, Campaign, Rebate } from "../../test/report/oracle.ts";
+import type { Account, Campaign, Rebate } from "../../test/report/oracle-market.ts";
 import { Random } from "./random.ts";
 
 /** What an ad leads to. */

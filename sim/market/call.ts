@@ -1,5 +1,5 @@
 import type { TouchKind } from "../../src/domain/attribution/touch.ts";
-import type { Happening } from "../../test/report/oracle.ts";
+import type { Happening } from "../../test/report/oracle-market.ts";
 
 /** What goes wrong in transit. `answer`: the answer is lost. `connection`: the connection breaks right after the request. */
 export type Mishap = "none" | "answer" | "connection";

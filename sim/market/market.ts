@@ -1,5 +1,5 @@
 import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
-import type { CostRow } from "../../test/report/oracle.ts";
+import type { CostRow } from "../../test/report/oracle-market.ts";
 import { type Ad, makeCatalogue } from "./ads.ts";
 import type { MarketCall } from "./call.ts";
 import { type Flood, planFlood } from "./fraud.ts";

@@ -6,7 +6,7 @@ import { openPool } from "../../src/db/engine/pool.ts";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
-import type { CostRow } from "../../test/report/oracle.ts";
+import type { CostRow } from "../../test/report/oracle-market.ts";
 import { builtScript } from "../built-script.ts";
 import type { Catalogue } from "./ads.ts";
 import { DATACENTRES } from "./device.ts";

@@ -1,10 +1,6 @@
 import type { ReportClient } from "../../src/client/report-client.ts";
-import {
-  type Asked,
-  expectedReport,
-  type Market as OracleMarket,
-  type Person as OraclePerson,
-} from "../../test/report/oracle.ts";
+import { expectedReport } from "../../test/report/oracle.ts";
+import type { Asked, Market as OracleMarket, Person as OraclePerson } from "../../test/report/oracle-market.ts";
 import type { Played } from "../market/simulation.ts";
 import type { Person } from "../market/truth.ts";
 import { daysOf, type Found, type Pair } from "./findings.ts";
@@ -110,7 +106,14 @@ function add(family: Family, { served, expected, sum, size }: Compared): void {
 function oracleMarket({ market }: Played, people: OraclePerson[]): OracleMarket {
   const { catalogue, options } = market;
   const { ads: _, ...settings } = catalogue;
-  return { timeZone: options.timeZone, payShareBp: 10_000, people, costs: market.costs(), ...settings };
+  return {
+    timeZone: options.timeZone,
+    payShareBp: 10_000,
+    people,
+    costs: market.costs(),
+    refundsOn: "order",
+    ...settings,
+  };
 }
 
 type OracleSource = Pick<

@@ -20,7 +20,9 @@ import {
   rotateSecret,
   TIME_ZONE_FIXED,
 } from "../db/app.ts";
+import { markSlices } from "../db/dirty-day.ts";
 import type { Executor } from "../db/engine/sql.ts";
+import { loadRefundSlices } from "../db/refund.ts";
 import { isTimeZone } from "../domain/calendar.ts";
 import { CURRENCY, isRate } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
@@ -54,6 +56,10 @@ export function editApp(desk: Desk, body: AppEditBody): Promise<App> {
       const app = await knownApp(tx, desk.vault, body.app_id);
       if (await isTimeZoneFixed(tx, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
       await changeApp(tx, app.appId, change);
+      if (change.refundsOn !== undefined && change.refundsOn !== app.refundsOn) {
+        const slices = await loadRefundSlices(tx, app.appId);
+        await markSlices(tx, slices, desk.clock());
+      }
       return knownApp(tx, desk.vault, app.appId);
     },
   });
@@ -126,6 +132,7 @@ function changeOf(body: AppEditBody): AppChange {
     requireRegistration: body.require_registration,
     enabled: body.enabled,
     payShareBp: body.pay_share === undefined ? undefined : shareBpOf(body.pay_share),
+    refundsOn: body.refunds_on,
   };
 }
 

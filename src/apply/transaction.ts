@@ -32,6 +32,7 @@ import { markDirty } from "./step/dirty-slices.ts";
 import { applyErasure } from "./step/erasure.ts";
 import { judgeMoments, writePostbacks } from "./step/postbacks.ts";
 import { readUsers } from "./step/read-users.ts";
+import { applyRefunds } from "./step/refunds.ts";
 import { applyUserEntry } from "./step/registration.ts";
 import { applyRename } from "./step/rename.ts";
 import { recountDays } from "./step/spans.ts";
@@ -129,12 +130,13 @@ async function applyEntries(
 
   // 4. Write everything, with a few statements per table.
   await writeFacts(tx, facts, decided);
+  const refunded = await applyRefunds(tx, facts);
   await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries) });
   await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, regrouped));
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
   await recountDays(tx, settings, moved);
-  await markDirty(tx, facts, { regrouped, receivedAtMs: firstReceivedAtMs(entries) });
+  await markDirty(tx, facts, { regrouped, refunded, receivedAtMs: firstReceivedAtMs(entries) });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {

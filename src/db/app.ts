@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AppSecret } from "../domain/access/app-secret.ts";
 import type { MetadataMode } from "../domain/event/metadata.ts";
 import type { Rates } from "../domain/money.ts";
+import type { RefundDay } from "../domain/refund.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { SecretOpener, Vault } from "../vault.ts";
@@ -23,6 +24,8 @@ export type App = {
   enabled: boolean;
   /** The share of a payment that is left after the platform's cut, in ten-thousandths. */
   payShareBp: number;
+  /** The day on which a refund lowers revenue. */
+  refundsOn: RefundDay;
   createdAtMs: number;
 };
 
@@ -30,14 +33,22 @@ export type App = {
 export type AppChange = Partial<
   Pick<
     App,
-    "name" | "timeZone" | "currency" | "rates" | "metadataMode" | "requireRegistration" | "enabled" | "payShareBp"
+    | "name"
+    | "timeZone"
+    | "currency"
+    | "rates"
+    | "metadataMode"
+    | "requireRegistration"
+    | "enabled"
+    | "payShareBp"
+    | "refundsOn"
   >
 >;
 
 type AppRow = Omit<App, "appKey" | "aesKey"> & { appKeySealed: string; aesKeySealed: string };
 
 const columns = sql`app_id, name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates,
-  metadata_mode, require_registration, enabled, pay_share_bp, created_at_ms`;
+  metadata_mode, require_registration, enabled, pay_share_bp, refunds_on, created_at_ms`;
 
 /** The channel that tells running servers about every change of an app or its metadata. */
 const SETTINGS_CHANNEL = "touchpoint_settings";
@@ -77,6 +88,7 @@ export function withoutKeys(app: App) {
     require_registration: app.requireRegistration,
     enabled: app.enabled,
     pay_share: app.payShareBp / 10_000,
+    refunds_on: app.refundsOn,
     created_at_ms: app.createdAtMs,
   };
 }
@@ -116,6 +128,7 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
     assignments.push(sql`require_registration = ${change.requireRegistration}`);
   if (change.enabled !== undefined) assignments.push(sql`enabled = ${change.enabled}`);
   if (change.payShareBp !== undefined) assignments.push(sql`pay_share_bp = ${change.payShareBp}`);
+  if (change.refundsOn !== undefined) assignments.push(sql`refunds_on = ${change.refundsOn}`);
   if (assignments.length === 0) return true;
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
   const changed = await execute(executor, sql`update app set ${all} where app_id = ${appId}`);

@@ -86,6 +86,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     left join lateral (
       select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
       where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}) p on true
+    left join lateral (select ${touchRefunds} from ${refundsOf(appId)}) r on true
     where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
@@ -98,17 +99,34 @@ function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRan
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
       and d.day <= u.registered_day + ${literal(COHORT_DAYS)}
+    left join lateral (select ${registeredRefunds} from ${refundsOf(appId)}) r on true
     where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
 
+/** The refund r counts on the day and at the instant of its order or on its own, as the app has chosen. */
+export function refundPlace(appId: number): { day: Sql; atMs: Sql } {
+  const isOrder = sql`(select refunds_on = 'order' from app where app_id = ${appId})`;
+  return {
+    day: sql`case when ${isOrder} then r.order_day else r.day end`,
+    atMs: sql`case when ${isOrder} then r.order_at_ms else r.at_ms end`,
+  };
+}
+
+/** The refunds of the user u that count, each with its day and instant. */
+function refundsOf(appId: number): Sql {
+  const { day, atMs } = refundPlace(appId);
+  return sql`(select r.cents, ${day} as day, ${atMs} as at_ms from refund r
+    where r.app_id = u.app_id and r.client_id = u.client_id and r.cents > 0) d`;
+}
+
 /** Users, and what they did within their windows. Activity before the base has a negative span and is in no window. */
-function cohortSums(base: { cohortDay: Sql; span: Sql }): Sums {
+function cohortSums(base: Base): Sums {
   const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
   for (const model of ["d", "s"] as const) {
     for (const days of WINDOW_DAYS) {
       const within = sql`filter (where ${base.span} >= 0 and ${windowEnd(model, days, base)})`;
-      sums[`pay_${model}${days}`] = sql`sum(d.pay_cents) ${within}`;
+      sums[`pay_${model}${days}`] = netOf(sql`sum(d.pay_cents) ${within}`, `pay_${model}${days}`);
       sums[`ad_${model}${days}`] = sql`sum(d.ad_micros) ${within}`;
     }
   }
@@ -118,11 +136,40 @@ function cohortSums(base: { cohortDay: Sql; span: Sql }): Sums {
   return sums;
 }
 
-function windowEnd(model: WindowModel, days: number, base: { cohortDay: Sql; span: Sql }): Sql {
+/** Payments less refunds. The refunds of a user come as one row beside all days. */
+function netOf(payments: Sql, refunds: string): Sql {
+  return sql`coalesce(${payments}, 0) - coalesce(max(r.${identifier(refunds)}), 0)`;
+}
+
+/** The refunds of a user, in all and within each window. */
+function refundSums(base: Base): Sql {
+  const windows = (["d", "s"] as const).flatMap((model) =>
+    WINDOW_DAYS.map((days) => {
+      const within = sql`filter (where ${base.span} >= 0 and ${windowEnd(model, days, base)})`;
+      return sql`sum(d.cents) ${within} as ${identifier(`pay_${model}${days}`)}`;
+    }),
+  );
+  return listed([sql`sum(d.cents) as refund_cents`, sql`count(*) as refund_count`, ...windows]);
+}
+
+/** Where windows begin: the day, and the number of whole spans of 24 hours from then to the row d. */
+type Base = { cohortDay: Sql; span: Sql };
+
+const spanFrom = (baseMs: Sql): Sql => sql`floor((d.at_ms - ${baseMs}) / 86400000.0)`;
+
+function windowEnd(model: WindowModel, days: number, base: Base): Sql {
   return model === "d" ? sql`d.day < ${base.cohortDay} + ${literal(days)}` : sql`${base.span} < ${literal(days)}`;
 }
 
 // Made once: a statement of some hundred measures takes longer to put together than to send.
+const touchRefunds = refundSums({
+  cohortDay: sql`u.cohort_day`,
+  span: spanFrom(sql`coalesce(u.touched_at_ms, u.registered_at_ms)`),
+});
+const registeredRefunds = refundSums({
+  cohortDay: sql`u.registered_day`,
+  span: spanFrom(sql`u.registered_at_ms`),
+});
 const touchMeasures = measures({
   ...cohortSums({ cohortDay: sql`u.cohort_day`, span: sql`d.span_t` }),
   register_users: flag(sql`bool_or(d.register_events > 0)`),
@@ -130,8 +177,10 @@ const touchMeasures = measures({
   payers: flag(sql`bool_or(d.pay_count > 0)`),
   first_payers: flag(sql`bool_or(d.pay_count > 0)`),
   ad_users: flag(sql`bool_or(d.ad_count > 0)`),
-  pay_cents: sql`sum(d.pay_cents)`,
+  pay_cents: netOf(sql`sum(d.pay_cents)`, "refund_cents"),
   pay_count: sql`sum(d.pay_count)`,
+  refund_cents: sql`max(r.refund_cents)`,
+  refund_count: sql`max(r.refund_count)`,
   ad_micros: sql`sum(d.ad_micros)`,
   ad_count: sql`sum(d.ad_count)`,
   postbacks: sql`max(p.postbacks)`,
@@ -166,7 +215,14 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
     from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
     where p.app_id = ${appId} and p.status = ${STATUS.accepted} and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
-    group by u.app_id, u.client_id, p.accepted_day`;
+    group by u.app_id, u.client_id, p.accepted_day
+    union all
+    select u.client_id, r.counted_day as day, ${userDimensions}, ${refundMeasures}, ${noGaps}
+    from (select r.*, ${refundPlace(appId).day} as counted_day from refund r where r.app_id = ${appId} and r.cents > 0
+        and ((r.day >= ${fromDay}::date and r.day < ${untilDay}::date) or (r.order_day >= ${fromDay}::date and r.order_day < ${untilDay}::date))) r
+    join user_account u on u.app_id = r.app_id and u.client_id = r.client_id
+    where r.counted_day >= ${fromDay}::date and r.counted_day < ${untilDay}::date and ${where}
+    group by u.app_id, u.client_id, r.counted_day`;
 }
 
 const activityMeasures = measures({
@@ -179,6 +235,11 @@ const activityMeasures = measures({
   pay_count: sql`pay_count`,
   ad_micros: sql`ad_micros`,
   ad_count: sql`ad_count`,
+});
+const refundMeasures = measures({
+  pay_cents: sql`- sum(r.cents)`,
+  refund_cents: sql`sum(r.cents)`,
+  refund_count: sql`count(*)`,
 });
 const postbackMeasures = measures({ postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` });
 

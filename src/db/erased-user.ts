@@ -77,7 +77,8 @@ export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void>
 
 /** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
-  ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "attribution_decision", "asa_token"],
+  ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "refund"],
+  ...["attribution_decision", "asa_token"],
   ...["postback", "outbox", "earlier_postback"],
 ] as const;
 
@@ -105,6 +106,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
       and trace_id in (select trace_id from orders where ${own})`,
   );
   await execute(tx, sql`delete from orders where ${own}`);
+  await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
   await execute(tx, sql`delete from user_key where ${own}`);

@@ -251,6 +251,10 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
     sql`update order_key set client_id = ${newClientId}
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
   );
+  await execute(
+    tx,
+    sql`update refund set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+  );
   await renamePostbacks(tx, user);
   await renameEarlierPostbacks(tx, user);
   await renameDecisions(tx, user);

@@ -55,7 +55,9 @@ export type UserMeasure =
   | WindowMeasure
   | RetentionMeasure
   | "postbacks"
-  | "postback_cents";
+  | "postback_cents"
+  | "refund_cents"
+  | "refund_count";
 
 export type CostMeasure = "cost_e4" | "real_cost_e4" | "impressions" | "clicks";
 export type Measure = UserMeasure | CostMeasure;
@@ -72,7 +74,7 @@ export const USER_MEASURES: readonly UserMeasure[] = [
   ...(["pay_cents", "pay_count", "ad_micros", "ad_count"] as const),
   ...windowMeasures,
   ...RETENTION_DAYS.map((days): RetentionMeasure => `kept_${days}`),
-  ...(["postbacks", "postback_cents"] as const),
+  ...(["postbacks", "postback_cents", "refund_cents", "refund_count"] as const),
 ];
 
 /** The sums of one report row. An absent measure is 0. */

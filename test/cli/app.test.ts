@@ -27,6 +27,7 @@ test("app create prints the id and the keys, and the token works at once", async
     require_registration: true,
     enabled: true,
     pay_share: 1,
+    refunds_on: "order",
   });
   expect([16, 24, 32]).toContain(Buffer.from(made.aes_key, "base64").length);
   const app = { accessToken: made.access_token } as App;

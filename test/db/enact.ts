@@ -1,4 +1,5 @@
 import { storeAdvertisers } from "../../src/db/ad-names.ts";
+import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
 import { storeCosts } from "../../src/db/cost.ts";
@@ -14,12 +15,14 @@ import {
   REBATES,
   RETURN_MS,
 } from "../report/market.ts";
-import { addDays, type CostRow, type Happening } from "../report/oracle.ts";
+import { addDays } from "../report/oracle.ts";
+import type { CostRow, Happening } from "../report/oracle-market.ts";
 import { type ApplyStage, pay, profile, track } from "./apply-stage.ts";
 
 /** Plays the market in two halves with a refresh after each, so that late events and touches meet an existing cube. */
 export async function enact(stage: ApplyStage, app: number, market: MadeMarket): Promise<void> {
   await settle(stage, app);
+  await changeApp(stage.pool, app, { refundsOn: market.refundsOn });
   for (const isLate of [false, true]) {
     for (const person of market.people) await live({ stage, app, person }, isLate);
     await stage.applyAll();
@@ -114,6 +117,11 @@ function eventOf(happening: Happening): object {
       return track("$AppRegister", {}, happening.atMs);
     case "pay":
       return pay(happening.orderId, happening.cents, {}, happening.atMs);
+    case "refund": {
+      const amount = happening.cents === null ? {} : { $pay_amount: happening.cents };
+      const ids = { $order_id: happening.orderId, $refund_id: happening.refundId };
+      return track("$RefundEvent", { ...ids, ...amount }, happening.atMs);
+    }
     case "ad":
       return track("$AdShow", { $ecpm: happening.micros / 1000, $ad_type: "reward" }, happening.atMs);
   }

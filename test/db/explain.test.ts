@@ -9,7 +9,7 @@ import { type CellBody, readCell } from "../../src/report/ad/cell-request.ts";
 import { type Explained, explainCell } from "../../src/report/ad/explain.ts";
 import { METRICS, metricNamed } from "../../src/report/metric/catalogue.ts";
 import { asked, bodyOf, markets } from "../report/market.ts";
-import type { Asked } from "../report/oracle.ts";
+import type { Asked } from "../report/oracle-market.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, track } from "./apply-stage.ts";
 import { enact } from "./enact.ts";
 import { makeApp } from "./temp-database.ts";

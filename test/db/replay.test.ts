@@ -41,6 +41,9 @@ const events = fc.oneof(
     .tuple(orders, fc.constantFrom(600, 99), fc.constantFrom({}, { $pay_type: "USD" }, { $pay_type: "EUR" }), times)
     .map((args) => pay(...args)),
   fc
+    .tuple(orders, fc.constantFrom({}, { $pay_amount: 50 }, { $pay_amount: 70, $refund_id: "r" }), times)
+    .map(([order, more, time]) => track("$RefundEvent", { $order_id: order, ...more }, time)),
+  fc
     .tuple(fc.constantFrom(1.5, 80), fc.constantFrom("reward", "interstitial", "banner"), times)
     .map(([ecpm, type, time]) => track("$AdShow", { $ecpm: ecpm, $ad_type: type }, time)),
   fc
@@ -235,7 +238,7 @@ test("figures, days and orders of every user add up to each other", async () => 
         cross join lateral (select sum(pay_count)::int as day_pay_count, sum(pay_cents)::bigint as day_pay_cents, sum(ad_count)::int as day_ad_count,
           sum(ad_micros)::bigint as day_ad_micros, sum(track_events)::int as day_tracks from user_day d where d.app_id = u.app_id and d.client_id = u.client_id) d
         cross join lateral (select count(*)::int as orders, coalesce(sum(cents), 0)::bigint as order_cents from orders o where o.app_id = u.app_id and o.client_id = u.client_id) o
-        cross join lateral (select count(*)::int as tracks from event e where e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track') e`);
+        cross join lateral (select count(*)::int as tracks from event e where e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track' and e.event <> '$RefundEvent') e`);
       for (const row of rows) {
         expect([row.day_pay_count, row.day_pay_cents]).toEqual([row.pay_count, row.pay_cents]);
         expect([row.orders, row.order_cents]).toEqual([row.pay_count, row.pay_cents]);
@@ -244,6 +247,13 @@ test("figures, days and orders of every user add up to each other", async () => 
           row.ad_micros,
           row.tracks,
         ]);
+      }
+      const { rows: refunded } = await stage.pool.query(`
+        select o.cents, o.client_id, array_agg(distinct r.client_id) as clients, sum(r.cents)::bigint as refunded
+        from refund r join orders o on o.app_id = r.app_id and o.trace_id = r.trace_id group by o.app_id, o.client_id, o.trace_id`);
+      for (const order of refunded) {
+        expect(order.clients).toEqual([order.client_id]);
+        expect(order.refunded).toBeLessThanOrEqual(order.cents);
       }
     }),
     { numRuns: 5 },

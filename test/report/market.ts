@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { AdReportBody } from "../../src/report/ad/ad-report-request.ts";
-import type { Account, Asked, Campaign, CostRow, Happening, Market, Person, Rebate } from "./oracle.ts";
+import type { Account, Asked, Campaign, CostRow, Happening, Market, Person, Rebate } from "./oracle-market.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -31,11 +31,12 @@ const offsets = fc.oneof(
 /** The same thing at the same instant would be the same event, which counts once. */
 const happenings = fc.uniqueArray(
   fc.record({
-    kind: pick("active", "active", "pay", "pay", "ad", "ad", "register"),
+    kind: pick("active", "active", "pay", "pay", "ad", "ad", "register", "refund"),
     afterMs: offsets,
     cents: pick(1, 600, 99_999),
     micros: pick(1, 80_000, 33_333),
     order: fc.nat(3),
+    isWhole: fc.boolean(),
   }),
   { maxLength: 8, selector: ({ kind, afterMs }) => `${kind} ${afterMs}` },
 );
@@ -83,10 +84,18 @@ const people: fc.Arbitrary<Made[]> = fc
         registeredAtMs: registeredMs,
         touchedAtMs: isPaid ? registeredMs + (one.source === "returned" ? RETURN_MS : 0) - touchAgeMs : null,
         isHistory: one.source === "history",
-        happenings: done.map(({ kind, afterMs, cents, micros, order }): Happening => {
+        happenings: done.map(({ kind, afterMs, cents, micros, order, isWhole }, at): Happening => {
           const atMs = registeredMs + afterMs;
           if (kind === "pay") return { kind, atMs, cents, orderId: `${clientId}-${order}` };
           if (kind === "ad") return { kind, atMs, micros };
+          if (kind === "refund")
+            return {
+              kind,
+              atMs,
+              orderId: `${clientId}-${order}`,
+              cents: isWhole ? null : cents,
+              refundId: `${clientId}-r${at}`,
+            };
           return { kind: kind as "active" | "register", atMs };
         }),
       };
@@ -112,11 +121,12 @@ const costs: fc.Arbitrary<CostRow[]> = fc.uniqueArray(
 );
 
 /** The events of a market; its campaigns and accounts are always the same. */
-export type MadeMarket = Pick<Market, "timeZone" | "payShareBp" | "costs"> & { people: Made[] };
+export type MadeMarket = Pick<Market, "timeZone" | "payShareBp" | "refundsOn" | "costs"> & { people: Made[] };
 
 export const markets: fc.Arbitrary<MadeMarket> = fc.record({
   timeZone: pick("Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"),
   payShareBp: pick(10_000, 6_000, 3_333),
+  refundsOn: pick<Market["refundsOn"]>("order", "refund"),
   people,
   costs,
 });

@@ -1,80 +1,9 @@
+import type { Asked, CostRow, Happening, Market, Person } from "./oracle-market.ts";
+
 /**
  * The ad report by its definitions, computed from lists of what happened: no SQL, no cube, nothing of the program under
  * test. Slow, and plain enough to be checked by reading it beside the definitions.
  */
-export type Happening =
-  | { kind: "active"; atMs: number }
-  | { kind: "register"; atMs: number }
-  | { kind: "pay"; atMs: number; cents: number; orderId: string }
-  | { kind: "ad"; atMs: number; micros: number };
-
-export type Person = {
-  clientId: string;
-  registeredAtMs: number;
-  touchedAtMs: number | null;
-  isHistory: boolean;
-  ad_platform: string;
-  advertiser_id: string;
-  gid: string;
-  aid: string;
-  csite: string;
-  channel: string;
-  os_platform: string;
-  turbo_promoted_object_id: string;
-  version: number;
-  happenings: Happening[];
-};
-
-export type CostRow = {
-  day: string;
-  ad_platform: string;
-  advertiser_id: string;
-  gid: string;
-  aid: string;
-  csite: string;
-  channel: string;
-  os_platform: string;
-  turbo_promoted_object_id: string;
-  impressions: number;
-  clicks: number;
-  costE4: number;
-};
-
-export type Campaign = { id: string; channel: string; os_platform: string; operator: string; dept: string };
-export type Account = { ad_platform: string; advertiser_id: string; operator: string; dept: string };
-
-/** Days include both ends. */
-export type Rebate = {
-  ad_platform: string;
-  advertiser_id: string;
-  fromDay: string;
-  toDay: string;
-  cashBp: number;
-  creditBp: number;
-};
-
-export type Market = {
-  timeZone: string;
-  payShareBp: number;
-  people: Person[];
-  costs: CostRow[];
-  campaigns: Campaign[];
-  accounts: Account[];
-  rebates: Rebate[];
-};
-
-export type Asked = {
-  fromDay: string;
-  toDay: string;
-  dims: string[];
-  caliber: "user_activated_time" | "behavior_occurred_time";
-  roiVersion: 1 | 2;
-  decimals: number;
-  /** By dimension, the values that a user or a cost may have; an empty list means any. */
-  lists: Record<string, string[]>;
-  versions: number[];
-};
-
 type Fraction = [of: bigint, by: bigint];
 
 /** Everything that belongs to one row. */
@@ -150,7 +79,7 @@ function putPerson(
 ): void {
   const day = (ms: number) => dayOf(ms, market.timeZone);
   const dimensions = personDimensions(market, person);
-  const things = ordersOnce(person.happenings);
+  const things = counted(market, person);
   const first = (kind: string) =>
     things.filter((one) => one.kind === kind).sort((left, right) => left.atMs - right.atMs)[0];
   const [firstPay, firstRegister] = [first("pay"), first("register")];
@@ -172,19 +101,31 @@ function putPerson(
     into(day(happening.atMs), dimensions, (row) => row.things.push({ person, happening }));
 }
 
-/** Orders with the same id are the same order. */
-function ordersOnce(happenings: readonly Happening[]): Happening[] {
-  const seen = new Set<string>();
-  return happenings.filter((one) => {
-    if (one.kind !== "pay") return true;
-    if (seen.has(one.orderId)) return false;
-    seen.add(one.orderId);
-    return true;
-  });
+/** Orders with the same id are the same order; refunds count as far as something is left of theirs. */
+function counted(market: Market, { happenings }: Person): Happening[] {
+  const orders = new Map<string, Extract<Happening, { kind: "pay" }>>();
+  for (const one of happenings) if (one.kind === "pay" && !orders.has(one.orderId)) orders.set(one.orderId, one);
+  const left = new Map([...orders].map(([id, { cents }]) => [id, cents]));
+  const refunds = happenings
+    .filter((one) => one.kind === "refund")
+    .sort((one, other) => one.atMs - other.atMs || (one.refundId < other.refundId ? -1 : 1))
+    .flatMap((refund): Happening[] => {
+      const order = orders.get(refund.orderId);
+      if (!order) return [];
+      const cents = Math.min(left.get(refund.orderId)!, refund.cents ?? Number.POSITIVE_INFINITY);
+      left.set(refund.orderId, left.get(refund.orderId)! - cents);
+      const atMs = market.refundsOn === "order" ? order.atMs : refund.atMs;
+      return cents === 0 ? [] : [{ ...refund, atMs, cents }];
+    });
+  const rest = happenings.filter(
+    (one) => one.kind !== "refund" && (one.kind !== "pay" || orders.get(one.orderId) === one),
+  );
+  return [...rest, ...refunds];
 }
 
 function activeDays(market: Market, person: Person): Set<string> {
-  const instants = [person.registeredAtMs, ...person.happenings.map(({ atMs }) => atMs)];
+  const doings = person.happenings.filter(({ kind }) => kind !== "refund");
+  const instants = [person.registeredAtMs, ...doings.map(({ atMs }) => atMs)];
   return new Set(instants.map((ms) => dayOf(ms, market.timeZone)));
 }
 
@@ -262,6 +203,7 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
   const users = count(row.counted.size);
   const dau = count(row.active.size);
   const orders = row.things.filter(({ happening }) => happening.kind === "pay");
+  const refunds = row.things.filter(({ happening }) => happening.kind === "refund");
   const views = row.things.filter(({ happening }) => happening.kind === "ad");
   const netShareBp = asked.roiVersion === 2 ? market.payShareBp : 10_000;
   return {
@@ -274,8 +216,10 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
     perUser: isFirstCaliber ? users : dau,
     orders: count(orders.length),
     payers: count(new Set(orders.map(({ person }) => person)).size),
-    pay: orders.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
-    netPay: orders.reduce((sum, { happening }) => sum + payMicros(happening, netShareBp), 0n),
+    pay: row.things.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
+    netPay: row.things.reduce((sum, { happening }) => sum + payMicros(happening, netShareBp), 0n),
+    refunds: count(refunds.length),
+    refunded: -refunds.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
     views: count(views.length),
     viewers: count(new Set(views.map(({ person }) => person)).size),
     ad: views.reduce((sum, { happening }) => sum + adMicros(happening), 0n),
@@ -319,6 +263,8 @@ const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
   AppGamePayUserCntStandard: (f) => f.payers,
   AppFirstPayUserCnt: (f) => f.firstPayers,
   AppGamePayRate: (f) => divided(f.payers, f.perUser),
+  AppRefundAmount: (f) => micros(f.refunded),
+  AppRefundCnt: (f) => f.refunds,
   AppGamePayCost: (f) => divided(f.cost, f.payers),
   AppAdRevenue: (f) => micros(f.ad),
   AppAdShowCnt: (f) => f.views,
@@ -372,7 +318,7 @@ function windowSums(row: Row, market: Market, asked: Asked, window: string): { p
       if (is24h || asked.roiVersion === 2) return atMs < baseMs + days * DAY_MS;
       return dayOf(atMs, market.timeZone) < untilDay;
     };
-    for (const happening of ordersOnce(person.happenings).filter(isInside)) {
+    for (const happening of counted(market, person).filter(isInside)) {
       pay += payMicros(happening, asked.roiVersion === 2 ? market.payShareBp : 10_000);
       ad += adMicros(happening);
     }
@@ -380,8 +326,9 @@ function windowSums(row: Row, market: Market, asked: Asked, window: string): { p
   return { pay, ad };
 }
 
-/** Cents times a share in ten-thousandths are millionths. */
+/** Cents times a share in ten-thousandths are millionths. What is paid back is below zero. */
 function payMicros(happening: Happening, shareBp: number): bigint {
+  if (happening.kind === "refund") return -BigInt(happening.cents ?? 0) * BigInt(shareBp);
   return happening.kind === "pay" ? BigInt(happening.cents) * BigInt(shareBp) : 0n;
 }
 
@@ -389,9 +336,10 @@ function adMicros(happening: Happening): bigint {
   return happening.kind === "ad" ? BigInt(happening.micros) : 0n;
 }
 
-/** Half away from zero; nothing here is negative. */
+/** Half away from zero. */
 function rounded([of, by]: Fraction, decimals: number): number {
   if (by === 0n) return 0;
+  if (of < 0n) return 0 - rounded([-of, by], decimals);
   const scale = 10n ** BigInt(decimals);
   const digits = ((2n * of * scale + by) / (2n * by)).toString().padStart(decimals + 1, "0");
   return Number(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`);

@@ -9,6 +9,7 @@ import type { JournalItem } from "../../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import { paymentOf, type SentPayment } from "./payment.ts";
+import { REFUND_EVENT, refundOf, type SentRefund } from "./refund.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
 
 /** One event, ready to be stored once it is known to be new. */
@@ -24,6 +25,8 @@ export type SentEvent = {
   propertiesText: string;
   /** The payment, if the event is one. */
   payment: SentPayment | undefined;
+  /** The refund, if the event is one. */
+  refund: SentRefund | undefined;
 };
 
 /** Where an entry stands in the journal, and its bytes. */
@@ -119,6 +122,7 @@ function decodeCollect({ head, user }: Said, body: JsonObject) {
       address,
     );
     event.payment = paymentOf(event, by);
+    event.refund = refundOf(event, user);
     events.push(event);
   }
   return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
@@ -147,14 +151,24 @@ function sentEvent(
     const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);
     const fingerprint = fingerprintOf({ atMs, type, event, canonical });
     const { properties } = raw;
-    return { type, event, atMs, day: "", fingerprint, properties, propertiesText: withAdded, payment: undefined };
+    return {
+      type,
+      event,
+      atMs,
+      day: "",
+      fingerprint,
+      properties,
+      propertiesText: withAdded,
+      payment: undefined,
+      refund: undefined,
+    };
   }
   const canonical = canonicalText(withoutAddress(raw.properties));
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
   const properties = corrected(raw.properties, corrections?.get(index));
   const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
   const propertiesText = canonicalText(stored);
-  return { type, event, atMs, day: "", fingerprint, properties, propertiesText, payment: undefined };
+  return { type, event, atMs, day: "", fingerprint, properties, propertiesText, payment: undefined, refund: undefined };
 }
 
 function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
@@ -206,13 +220,16 @@ function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address
 function oneEvent({ head, user }: Said, raw: RawEvent) {
   const event = sentEvent(undefined, 0, raw, {}, addressFrom(head.ip, head.ua));
   event.payment = paymentOf(event, { user, kind: head.kind });
+  event.refund = refundOf(event, user);
   return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 
 function consumerEvent(body: JsonObject): RawEvent {
   const properties: JsonObject = {};
   for (const name of ["amount", "real_amount"]) if (typeof body[name] === "number") properties[name] = body[name];
-  return { type: "track", event: body.event_type as string, atMs: Number(body.ts), properties };
+  const event = eventName(body, "REFUND");
+  if (event === REFUND_EVENT) properties.$trace_id = textOf(body.trace_id);
+  return { type: "track", event, atMs: Number(body.ts), properties };
 }
 
 function handleEvent(body: JsonObject, receivedAtMs: number): RawEvent {
@@ -220,7 +237,12 @@ function handleEvent(body: JsonObject, receivedAtMs: number): RawEvent {
   if (textOf(body.trace_id) !== "") properties.$trace_id = textOf(body.trace_id);
   const atMs =
     body.use_client_time === true && typeof body.timestamp === "number" ? Math.floor(body.timestamp) : receivedAtMs;
-  return { type: "track", event: body.event_type as string, atMs, properties };
+  return { type: "track", event: eventName(body, "refund"), atMs, properties };
+}
+
+/** Refunds have one name, wherever they come from. */
+function eventName({ event_type }: JsonObject, refund: string): string {
+  return event_type === refund ? REFUND_EVENT : (event_type as string);
 }
 
 function asObject(value: JsonValue): JsonObject {

@@ -2,6 +2,7 @@ import type { AsaTokenChange } from "../../db/asa-token.ts";
 import type { ObservedName } from "../../db/metadata.ts";
 import type { Order } from "../../db/orders.ts";
 import type { UserMoment } from "../../db/past-moments.ts";
+import type { Refund } from "../../db/refund.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import type { SentEvent } from "../entry/decode.ts";
 import { Ledger } from "./ledger.ts";
@@ -15,6 +16,7 @@ export class Tallies {
   /** New events as rows for COPY. */
   readonly eventRows: string[] = [];
   readonly orders: Order[] = [];
+  readonly refunds: Refund[] = [];
   readonly observed: ObservedName[] = [];
   readonly asaTokens: AsaTokenChange[] = [];
   /** Moments that may have to be reported to a platform. */

@@ -13,6 +13,7 @@ import type { EntryHead } from "../../journal/entry.ts";
 import type { EventsEntry, SentEvent } from "../entry/decode.ts";
 import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
 import type { SentPayment } from "../entry/payment.ts";
+import type { SentRefund } from "../entry/refund.ts";
 import { countersAt, noteMoments } from "../facts/activity.ts";
 import type { AppSetting } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
@@ -91,6 +92,10 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   if (event.type === "profile") {
     applyOperation(facts, user, event.event as ProfileOperation, event.properties);
     facts.users.put(user);
+    return;
+  }
+  if (event.refund) {
+    takeRefund(taken, event, event.refund);
     return;
   }
   const ecpm = numberOf(event.properties.$ecpm);
@@ -181,6 +186,27 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
   });
   const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
   noteMoments(facts, user, orderMoments(order, user.registeredDay));
+}
+
+/** Keeps a refund for its order. It is not an activity of the user: usually the app's own systems report it. */
+function takeRefund({ facts, head, app, user }: Taken, event: SentEvent, refund: SentRefund): void {
+  const { refundId, traceId, amount, currency } = refund;
+  const conversion = amount === null ? undefined : convertToCents(amount, currency, app);
+  facts.users.put(user);
+  facts.tallies.refunds.push({
+    appId: app.appId,
+    refundId,
+    traceId,
+    clientId: user.clientId,
+    day: event.day,
+    atMs: event.atMs,
+    receivedAtMs: head.at,
+    asked: {
+      amount: amount === null ? null : roundHalfAway(amount),
+      currency: currency || app.currency,
+      cents: conversion?.kind === "converted" ? conversion.cents : null,
+    },
+  });
 }
 
 /** Notes names that the app has not used before. Only collect may bring new ones. */

@@ -6,6 +6,9 @@ import { daysBetween } from "../../domain/calendar.ts";
 import { COHORT_DAYS, type Cohort, RETENTION_DAYS, type Slice } from "../../domain/cube.ts";
 import type { Facts } from "../facts/facts.ts";
 
+/** Users who are counted elsewhere than before, slices with refunds, and when the first entry of the batch came. */
+type Changed = { regrouped: readonly UserAccount[]; refunded: readonly Slice[]; receivedAtMs: number };
+
 /**
  * Marks the slices of the cube that a batch changes, in the batch's own transaction. Plain activity of existing users
  * does not mark the days on which they came: otherwise every batch would recount the whole past.
@@ -13,10 +16,11 @@ import type { Facts } from "../facts/facts.ts";
 export async function markDirty(
   tx: pg.PoolClient,
   { users, tallies }: Facts,
-  { regrouped, receivedAtMs }: { regrouped: readonly UserAccount[]; receivedAtMs: number },
+  { regrouped, refunded, receivedAtMs }: Changed,
 ): Promise<void> {
   const slices = new DirtySlices();
   const moved: UserAccount[] = [];
+  for (const { appId, cohort, day } of refunded) slices.add(appId, cohort, day);
   for (const user of regrouped) {
     const before = users.before(user);
     if (before) moved.push(user);

@@ -6,6 +6,7 @@ import type { UserAccount } from "../../db/user-account.ts";
 import { addUserDays, deleteUserDays, type UserDay } from "../../db/user-day.ts";
 import { numberOf } from "../../domain/json.ts";
 import { userKeyText } from "../entry/key-text.ts";
+import { REFUND_EVENT } from "../entry/refund.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
@@ -41,6 +42,7 @@ async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readon
   };
   for (const user of users) dayOf(user, user.registeredAtMs);
   for (const row of await loadTrackEvents(tx, users)) {
+    if (row.event === REFUND_EVENT) continue;
     countTrackEvent(dayOf(byKey.get(userKeyText(row))!, row.atMs), { event: row.event, ecpm: numberOf(row.ecpm) });
   }
   for (const row of await loadPayments(tx, users))

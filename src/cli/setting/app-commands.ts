@@ -5,6 +5,7 @@ import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { isTimeZone } from "../../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
 import { CURRENCY, isRate } from "../../domain/money.ts";
+import { REFUND_DAYS, type RefundDay } from "../../domain/refund.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
@@ -81,6 +82,11 @@ function setCommand(app: Command): void {
       "the app's share of a payment after the platform's fee, e.g. 0.6; for roi_version 2",
       parseShare,
     )
+    .addOption(
+      new Option("--refunds-on <day>", "the day on which a refund lowers revenue: its order's or its own").choices(
+        REFUND_DAYS,
+      ),
+    )
     .option(
       "--rate <code=number>",
       "value of one unit of a foreign currency in the app's own, e.g. USD=7.12",
@@ -98,6 +104,7 @@ type SetOptions = Json & {
   enabled?: "on" | "off";
   currency?: string;
   payShare?: number;
+  refundsOn?: RefundDay;
   rate?: Record<string, string>;
 };
 
@@ -113,6 +120,7 @@ function setApp(appId: number, options: SetOptions): Promise<void> {
       require_registration: isOn(options.requireRegistration),
       enabled: isOn(options.enabled),
       pay_share: options.payShare,
+      refunds_on: options.refundsOn,
     });
     const changed = shown(app);
     print(changed, options, () => listOf(changed));

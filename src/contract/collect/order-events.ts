@@ -11,6 +11,7 @@ export const CONSUMER_EVENT_TYPES = [
   "PRIVILEGE",
   "SETTLEMENT",
   "PAY",
+  "REFUND",
 ] as const;
 
 export const consumerEventQuery = Type.Object({
@@ -34,7 +35,14 @@ export const consumerEventBody = Type.Object({
     description: "Event time, millisecond timestamp; the oldest client writes it as text",
   }),
   amount: cents("For PAY: original price in cents"),
-  real_amount: cents("For PAY: amount actually paid in cents"),
+  real_amount: cents("For PAY: amount actually paid in cents; for REFUND: amount paid back, absent: all that is left"),
+  trace_id: Type.Optional(
+    Type.Unsafe<string | number | null>({
+      type: ["string", "number", "null"],
+      maxLength: LIMITS.traceIdLength,
+      description: "For REFUND: id of the order that is paid back",
+    }),
+  ),
 });
 
 export const handleEventBody = Type.Object({

@@ -2,11 +2,13 @@ import { type Static, Type } from "typebox";
 import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
 import { CURRENCY } from "../../domain/money.ts";
+import { REFUND_DAYS } from "../../domain/refund.ts";
 import { choice, givenName, table } from "../fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const timeZone = Type.String({ description: "Time zone of the app's days, such as `Asia/Shanghai`", maxLength: 64 });
 const currency = Type.String({ description: "Currency of the app's amounts, such as `CNY`", pattern: CURRENCY.source });
+const refundsOn = choice(REFUND_DAYS, "The day on which a refund lowers revenue: its order's, or its own");
 const metadata = choice<MetadataMode>(METADATA_MODES, "`open` accepts undeclared events, `strict` does not");
 
 export const appCreateBody = Type.Object({
@@ -35,6 +37,7 @@ export const appEditBody = Type.Object({
       description: "The app's share of a payment after the platform's fee, up to 4 decimals; for `roi_version` 2",
     }),
   ),
+  refunds_on: Type.Optional(refundsOn),
 });
 export type AppEditBody = Static<typeof appEditBody>;
 
@@ -57,6 +60,7 @@ export const shownApp = Type.Object({
   require_registration: Type.Boolean(),
   enabled: Type.Boolean(),
   pay_share: Type.Number(),
+  refunds_on: refundsOn,
   created_at_ms: Type.Integer({ description: "When it was created, ms" }),
 });
 export type ShownApp = Static<typeof shownApp>;

@@ -46,7 +46,7 @@ export const PRESET_EVENTS: ReadonlySet<string> = new Set([
   ...["$MPRegister", "$MPLogin", "$MPLogout", "$AppRegister", "$AppLogin", "$AppLogout"],
   ...["$AppInstall", "$AppStart", "$AppEnd", "$AppView", "$AppClick", "$AppCrash", "$AppBgStart"],
   ...["$WebPageView", "$WebPageHide", "$SceneLoaded", "$SceneUnloaded"],
-  ...["$PayEvent", "$UserWithdraw", "$BindThirdPlatform", "$UserFirstRegister"],
+  ...["$PayEvent", "$RefundEvent", "$UserWithdraw", "$BindThirdPlatform", "$UserFirstRegister"],
   ...["$AdLoad", "$AdShow", "$AdSkip", "$AdClick", "$AdPlayStart", "$AdPlayEnd"],
 ]);
 
@@ -59,6 +59,7 @@ const TYPED_PRESETS: [string, ExpectedType][] = [
   ["$ecpm", "number"],
   ["$order_id", "id"],
   ["$trace_id", "id"],
+  ["$refund_id", "id"],
 ];
 
 const UNTYPED_PRESETS = [

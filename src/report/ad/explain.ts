@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { ShownFormula } from "../../contract/admin/console-report.ts";
 import type { App } from "../../db/app.ts";
 import { type Cost, costRows } from "../../db/cost.ts";
-import { userDimensions, userRows } from "../../db/cube.ts";
+import { refundPlace, userDimensions, userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
 import { inTransaction } from "../../db/engine/pool.ts";
 import {
@@ -26,7 +26,6 @@ import {
   type Sums,
   type UserMeasure,
 } from "../../domain/cube.ts";
-import { ordersOfUsers } from "../list/order-list.ts";
 import type { Dimension } from "../metric/dimension.ts";
 import { FULL_SHARE_BP } from "../metric/metric-value.ts";
 import { shownFormula } from "../metric/shown-catalogue.ts";
@@ -144,7 +143,7 @@ async function ordersBehind(
   return list(executor, {
     rows: sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
         select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
-        from ${ordersOfUsers}
+        from (${payments(appId, measures)}) o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
         where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
     order: sql`at_ms, trace_id`,
@@ -159,9 +158,22 @@ async function ordersBehind(
   });
 }
 
+/** The orders and refunds that the measures are made of. Refunds lower payments. */
+function payments(appId: number, measures: readonly Measure[]): Sql {
+  const { day, atMs } = refundPlace(appId);
+  const refunds = (cents: Sql) =>
+    sql`select r.app_id, r.client_id, r.trace_id, ${day} as day, ${atMs} as at_ms, ${cents} as cents from refund r
+      where r.app_id = ${appId} and r.cents > 0`;
+  const parts: Sql[] = [];
+  if (measures.some((name) => name.startsWith("refund_"))) parts.push(refunds(sql`r.cents`));
+  else parts.push(sql`select app_id, client_id, trace_id, day, at_ms, cents from orders where app_id = ${appId}`);
+  if (measures.some((name) => /^pay_(?:cents|[ds]\d+)$/.test(name))) parts.push(refunds(sql`- r.cents`));
+  return joined(parts, sql` union all `);
+}
+
 const DAY_MS_SQL = sql`86400000::bigint`;
 
-/** The orders that a metric is made of: all of them, on the day they are reported on, or those within a window. */
+/** The orders and refunds that a metric is made of: all of them, on the day they are reported on, or those within a window. */
 function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: Sql; window: Sql } | undefined {
   const isFirst = caliber === "user_activated_time";
   const [, model, days] = measures.map((name) => /^pay_([ds])(\d+)$/.exec(name)).find((match) => match !== null) ?? [];
@@ -178,7 +190,9 @@ function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: S
   return { day: isFirst ? sql`u.cohort_day` : sql`o.day`, window: sql`true` };
 }
 
-const ORDER_MEASURES: readonly Measure[] = ["pay_cents", "pay_count", "payers", "first_payers"];
+const ORDER_MEASURES: readonly Measure[] = [
+  ...(["pay_cents", "pay_count", "payers", "first_payers", "refund_cents", "refund_count"] as const),
+];
 
 async function costsBehind(
   executor: Executor,

@@ -19,6 +19,8 @@ const PLAIN: Readonly<Record<string, Label>> = {
   pay_count: { label: "Orders", cname: "付费次数" },
   ad_micros: { label: "Ad revenue", cname: "广告变现收入" },
   ad_count: { label: "Ad views", cname: "变现广告展示次数" },
+  refund_cents: { label: "Refunds", cname: "退款金额" },
+  refund_count: { label: "Number of refunds", cname: "退款次数" },
   postbacks: { label: "Postbacks", cname: "回传数" },
   postback_cents: { label: "Postback amount", cname: "回传金额" },
 };

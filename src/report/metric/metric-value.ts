@@ -65,7 +65,7 @@ function amountOf({ measures, isShared }: Quantity, { payShareBp }: Scale): Amou
 
 export function unitOf(measure: Measure): "count" | "cents" | "micros" | "e4" {
   if (measure === "cost_e4" || measure === "real_cost_e4") return "e4";
-  if (measure === "pay_cents" || measure === "postback_cents" || /^pay_[ds]/.test(measure)) return "cents";
+  if (/^(?:pay|postback|refund)_cents$|^pay_[ds]/.test(measure)) return "cents";
   if (measure === "ad_micros" || /^ad_[ds]/.test(measure)) return "micros";
   return "count";
 }

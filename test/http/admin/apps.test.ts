@@ -23,6 +23,7 @@ const shownOf = (app: App) => ({
   require_registration: true,
   enabled: true,
   pay_share: 1,
+  refunds_on: "order",
   created_at_ms: Number(app.createdAtMs),
 });
 const listed = async (appId: number) =>

@@ -20,7 +20,7 @@ const NAMES = [
   ..."AppRetention6dCnt AppRetention7dCnt AppRetention14dCnt AppRetention30dCnt".split(" "),
   ..."AppRetention1d AppRetention2d AppRetention3d AppRetention4d AppRetention5d".split(" "),
   ..."AppRetention6d AppRetention7d AppRetention14d AppRetention30d".split(" "),
-  ..."AppPostbackCnt AppPostbackAmount".split(" "),
+  ..."AppPostbackCnt AppPostbackAmount AppRefundAmount AppRefundCnt".split(" "),
   ..."AdRealCost AppRealROI AppRealFirstDayROI AppReal24hROI".split(" "),
   ..."AppReal3DayROI AppReal7DayROI AppReal14DayROI AppReal30DayROI".split(" "),
 ];

@@ -4,7 +4,7 @@ import { post } from "../../api.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
-import { Check, TextField } from "../../ui/field.tsx";
+import { Check, SelectField, TextField } from "../../ui/field.tsx";
 import { CurrencyField, isTimeZone, MetadataField, NameField, TimeZoneField } from "./app-fields.tsx";
 import { isRateList, type Rate, RatesField, ratesOf } from "./rates.tsx";
 import { texts } from "./texts.ts";
@@ -17,6 +17,7 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
   const [metadata, setMetadata] = useState(app.metadata);
   const [mustRegister, setMustRegister] = useState(app.require_registration);
   const [share, setShare] = useState(String(Math.round(app.pay_share * 10_000) / 100));
+  const [refundsOn, setRefundsOn] = useState(app.refunds_on);
   const [rates, setRates] = useState<readonly Rate[]>(() => ratesOf(app.rates));
   const changed: AppEditBody = {
     app_id: app.app_id,
@@ -26,6 +27,7 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
     metadata,
     require_registration: mustRegister,
     pay_share: Math.round(Number(share) * 100) / 10_000,
+    refunds_on: refundsOn,
     rates: changedRates(app, rates),
   };
   const isGoodShare = /^\d{1,3}(?:\.\d{1,2})?$/.test(share) && Number(share) <= 100;
@@ -52,6 +54,12 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
         value={share}
         onChange={setShare}
         inputMode="decimal"
+      />
+      <SelectField
+        label={text.refundsOn}
+        value={refundsOn}
+        choices={(["order", "refund"] as const).map((value) => ({ value, label: text.refundDays[value] }))}
+        onChange={(value) => setRefundsOn(value as typeof refundsOn)}
       />
     </ChangeDialog>
   );

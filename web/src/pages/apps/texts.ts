@@ -34,6 +34,8 @@ export const texts = {
     payShare: "Own share of payments (%)",
     payShareHint: "What remains after the platform's cut. Used only by the precise ROI model (roi_version 2).",
     payShareProblem: "From 0 to 100, with at most two decimals.",
+    refundsOn: "Refunds lower revenue on",
+    refundDays: { order: "the day of the order", refund: "the day of the refund" },
     rates: "Exchange rates",
     ratesHint: (currency: string) =>
       `The value of one unit of a foreign currency in ${currency}. A payment in a currency without a rate counts as 0 until one is set.`,
@@ -118,6 +120,8 @@ export const texts = {
     payShare: "付费自留比例（%）",
     payShareHint: "扣除平台分成后的部分，仅用于精准 ROI 模型（roi_version 2）。",
     payShareProblem: "0 到 100，最多两位小数。",
+    refundsOn: "退款计入",
+    refundDays: { order: "下单当日", refund: "退款当日" },
     rates: "汇率",
     ratesHint: (currency: string) => `一单位外币折合多少 ${currency}。没有汇率的外币付费按 0 计，直到设置汇率。`,
     ratesProblem: "三个大写字母和一个大于 0 的数字，如 USD 与 7.12。",

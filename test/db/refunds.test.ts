@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { editApp } from "../../src/admin/apps.ts";
+import type { App } from "../../src/db/app.ts";
+import { refreshOnce } from "../../src/refresh/refresh.ts";
+import { runAdReport } from "../../src/report/ad/ad-report.ts";
+import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
+import { ApplyStage, DAY_MS, NOW_MS, pay, track } from "./apply-stage.ts";
+import { makeApp, vault } from "./temp-database.ts";
+
+const [DAY, NEXT_DAY] = ["2024-06-15", "2024-06-16"];
+const METRICS = ["AppGamePayAmountStandard", "AppGamePayCntStandard", "AppRefundAmount", "AppRefundCnt", "AppDAU"];
+
+let stage: ApplyStage;
+let app: App;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+afterAll(() => stage.close());
+beforeEach(async () => {
+  app = await makeApp(stage.pool);
+  await stage.register("player", {}, head());
+});
+
+const head = (at = NOW_MS) => ({ app: app.appId, at });
+/** Trace ids belong to an app; this one's name keeps the tests apart when they are read. */
+const order = (name: string) => `${name} of ${app.appId}`;
+const refund = (name: string, more: object = {}, time = NOW_MS + DAY_MS) =>
+  track("$RefundEvent", { $order_id: order(name), ...more }, time);
+const collect = (event: object, client = "player") => stage.collect(client, [event], head());
+const pays = (name: string, cents: number, client = "player") => collect(pay(order(name), cents), client);
+
+/** By day: payments, orders, refunds, number of refunds, active users, in the second caliber. */
+async function days(): Promise<Record<string, unknown[]>> {
+  await stage.applyAll();
+  while ((await refreshOnce(stage.pool)) > 0);
+  const request = readAdReport({
+    app_id: app.appId,
+    date_list: [DAY, NEXT_DAY],
+    metrics_list: METRICS,
+    dims_list: ["date"],
+    statistics_caliber: "behavior_occurred_time",
+    decimal_point: 2,
+  });
+  const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000 });
+  return Object.fromEntries(items.map((item) => [item.date, METRICS.map((name) => item[name])]));
+}
+
+describe("a refund", () => {
+  test("lowers payments on the day of its order, and is no activity of the user", async () => {
+    await pays("a", 1_000);
+    await collect(refund("a", { $pay_amount: 300 }));
+    expect(await days()).toEqual({ [DAY]: [7, 1, 3, 1, 1] });
+  });
+
+  test("lowers payments on its own day if the app has chosen so, at once for all refunds", async () => {
+    await pays("a", 1_000);
+    await collect(refund("a"));
+    expect(await days()).toEqual({ [DAY]: [0, 1, 10, 1, 1] });
+    const desk = { pool: stage.pool, vault, clock: () => NOW_MS, by: { name: "mei", address: "" } };
+    await editApp(desk, { app_id: app.appId, refunds_on: "refund" });
+    expect(await days()).toEqual({ [DAY]: [10, 1, 0, 0, 1], [NEXT_DAY]: [-10, 0, 10, 1, 0] });
+    await editApp(desk, { app_id: app.appId, refunds_on: "order" });
+    expect(await days()).toEqual({ [DAY]: [0, 1, 10, 1, 1] });
+  });
+
+  test("counts once, however often it is reported, by its own id", async () => {
+    await pays("a", 1_000);
+    await collect(refund("a", { $pay_amount: 300, $refund_id: "r1" }));
+    await collect(refund("a", { $pay_amount: 300, $refund_id: "r1" }, NOW_MS + DAY_MS + 1));
+    await collect(refund("a", { $pay_amount: 300 }));
+    await collect(refund("a", { $pay_amount: 300 }));
+    expect(await days()).toEqual({ [DAY]: [4, 1, 6, 2, 1] });
+  });
+
+  test("never takes more than is left of its order", async () => {
+    await pays("a", 1_000);
+    await pays("b", 500);
+    for (const at of [1, 2, 3]) await collect(refund("a", { $pay_amount: 400 }, NOW_MS + at));
+    expect(await days()).toEqual({ [DAY]: [5, 2, 10, 3, 1] });
+  });
+
+  test("that comes before its order waits for it; that of an unknown order changes nothing", async () => {
+    await collect(refund("a", { $pay_amount: 300 }));
+    await collect(refund("nowhere", { $pay_amount: 300 }));
+    expect(await days()).toEqual({ [DAY]: [0, 0, 0, 0, 1] });
+    await pays("a", 1_000);
+    expect(await days()).toEqual({ [DAY]: [7, 1, 3, 1, 1] });
+  });
+
+  test("belongs to who paid the order, whoever reports it", async () => {
+    await stage.register("server", {}, head());
+    await pays("a", 1_000);
+    await collect(refund("a"), "server");
+    await days();
+    const { rows } = await stage.pool.query("select client_id, cents from refund where app_id = $1", [app.appId]);
+    expect(rows).toEqual([{ client_id: "player", cents: 1_000 }]);
+  });
+
+  test("follows its payer to another id, and goes with an erased one", async () => {
+    await pays("a", 1_000);
+    await collect(refund("a", { $pay_amount: 300 }));
+    await stage.append("reset_client_id", "player", { new_client_id: "renamed" }, head());
+    expect(await days()).toEqual({ [DAY]: [7, 1, 3, 1, 1] });
+    await stage.append("erase", "renamed", {}, head());
+    expect(await days()).toEqual({});
+    const { rows } = await stage.pool.query("select 1 from refund where app_id = $1", [app.appId]);
+    expect(rows).toEqual([]);
+  });
+});
+
+test.each<[string, "consumer_event" | "handle_event", () => object]>([
+  ["the consumer event REFUND", "consumer_event", () => ({ event_type: "REFUND", ts: NOW_MS, real_amount: 300 })],
+  ["handle_event's refund", "handle_event", () => ({ event_type: "refund", properties: { amount: 300 } })],
+])("%s is a refund too", async (_, kind, body) => {
+  await pays("a", 1_000);
+  await stage.append(kind, "player", { ...body(), trace_id: order("a") }, head());
+  expect(await days()).toEqual({ [DAY]: [7, 1, 3, 1, 1] });
+});

@@ -1,0 +1,77 @@
+/** A market as the oracle is told of it: lists of what happened. */
+export type Happening =
+  | { kind: "active"; atMs: number }
+  | { kind: "register"; atMs: number }
+  | { kind: "pay"; atMs: number; cents: number; orderId: string }
+  | { kind: "ad"; atMs: number; micros: number }
+  /** Null: all that is left of the order. */
+  | { kind: "refund"; atMs: number; orderId: string; cents: number | null; refundId: string };
+
+export type Person = {
+  clientId: string;
+  registeredAtMs: number;
+  touchedAtMs: number | null;
+  isHistory: boolean;
+  ad_platform: string;
+  advertiser_id: string;
+  gid: string;
+  aid: string;
+  csite: string;
+  channel: string;
+  os_platform: string;
+  turbo_promoted_object_id: string;
+  version: number;
+  happenings: Happening[];
+};
+
+export type CostRow = {
+  day: string;
+  ad_platform: string;
+  advertiser_id: string;
+  gid: string;
+  aid: string;
+  csite: string;
+  channel: string;
+  os_platform: string;
+  turbo_promoted_object_id: string;
+  impressions: number;
+  clicks: number;
+  costE4: number;
+};
+
+export type Campaign = { id: string; channel: string; os_platform: string; operator: string; dept: string };
+export type Account = { ad_platform: string; advertiser_id: string; operator: string; dept: string };
+
+/** Days include both ends. */
+export type Rebate = {
+  ad_platform: string;
+  advertiser_id: string;
+  fromDay: string;
+  toDay: string;
+  cashBp: number;
+  creditBp: number;
+};
+
+export type Market = {
+  timeZone: string;
+  payShareBp: number;
+  people: Person[];
+  costs: CostRow[];
+  campaigns: Campaign[];
+  accounts: Account[];
+  rebates: Rebate[];
+  /** The day on which a refund lowers revenue: its order's, or its own. */
+  refundsOn: "order" | "refund";
+};
+
+export type Asked = {
+  fromDay: string;
+  toDay: string;
+  dims: string[];
+  caliber: "user_activated_time" | "behavior_occurred_time";
+  roiVersion: 1 | 2;
+  decimals: number;
+  /** By dimension, the values that a user or a cost may have; an empty list means any. */
+  lists: Record<string, string[]>;
+  versions: number[];
+};
