@@ -39,7 +39,7 @@ const ROWS: Readonly<Record<string, string>> = {
   asa: "db domain intake",
   outbound: "db/* domain/* platform platform/connector platform/registry.ts",
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
-  cost: "db/* domain outbound platform/connector platform/registry.ts",
+  cost: "db/* domain domain/user outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
   admin: "contract contract/setting db/* domain",
   "admin/session": "admin contract/setting db/*",

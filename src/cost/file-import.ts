@@ -12,6 +12,7 @@ import type { Executor } from "../db/engine/sql.ts";
 import { type AppRebate, storeRebates } from "../db/rebate.ts";
 import { isDay } from "../domain/calendar.ts";
 import { readRebate } from "../domain/rebate.ts";
+import { OPERATING_SYSTEMS } from "../domain/user/operating-system.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
@@ -133,8 +134,8 @@ function platform(text: string): string {
 
 function os(text: string): string {
   const lower = text.toLowerCase();
-  if (!["", "ios", "android", "unknown"].includes(lower)) throw new Error("os_platform must be ios, android or empty");
-  return lower;
+  if (["", "unknown", ...OPERATING_SYSTEMS].includes(lower)) return lower;
+  throw new Error(`os_platform must be ${OPERATING_SYSTEMS.join(", ")} or empty`);
 }
 
 function key(text: string, column: string): string {

@@ -1,6 +1,6 @@
 import type { TouchKind } from "../domain/attribution/touch.ts";
 import { TOUCH_KINDS } from "../domain/attribution/touch.ts";
-import { linkMacros, linkOf } from "./link.ts";
+import { type LinkMacro, linkMacros, linkOf } from "./link.ts";
 import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
 
 /** The fields of a campaign that its links need. */
@@ -10,7 +10,7 @@ export type CampaignLink = {
   ad_platform: string;
   kind: TouchKind;
   url: string;
-  macros: { parameter: string; macro: string }[];
+  macros: ({ parameter: string } & LinkMacro)[];
 };
 
 /** Click and impression links for the campaign's platform, for another one, or (`all`) for each that calls links. */
@@ -32,7 +32,7 @@ export function campaignLinks(
       });
       if (url === undefined) return [];
       const macros = [...(linkMacros(platform, kind, options.macros) ?? [])];
-      const explained = macros.map(([parameter, macro]) => ({ parameter, macro }));
+      const explained = macros.map(([parameter, macro]) => ({ parameter, ...macro }));
       return [{ ad_platform: platform.name, kind, url, macros: explained }];
     }),
   );

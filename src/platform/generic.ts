@@ -1,4 +1,4 @@
-import { PLAIN, type Platform } from "./platform.ts";
+import { likely, PLAIN, type Platform } from "./platform.ts";
 
 /** A platform without a file of its own: our names for all parameters, and macros as commonly written. */
 export function generic(name: string, clickKeys: readonly string[] = []): Platform {
@@ -6,7 +6,7 @@ export function generic(name: string, clickKeys: readonly string[] = []): Platfo
     ...PLAIN,
     name,
     record: { name, fields: ["advertiser_id", "gid", "aid", "cid", "callback", ...clickKeys] },
-    click: [
+    click: likely([
       ["advertiser_id", "__ADVERTISER_ID__"],
       ["gid", "__CAMPAIGN_ID__"],
       ["aid", "__AD_ID__"],
@@ -22,7 +22,7 @@ export function generic(name: string, clickKeys: readonly string[] = []): Platfo
       ["android_id_md5", "__ANDROID_ID_MD5__"],
       ["ip", "__IP__"],
       ["ua", "__UA__"],
-    ],
+    ]),
     launchClickIds: (field) => [...clickKeys.map(field), field("click_id"), field("callback")],
   };
 }

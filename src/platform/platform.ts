@@ -2,9 +2,18 @@ import type { AdIds } from "../domain/attribution/touch.ts";
 import type { Field } from "../domain/attribution/touch-key.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { cleanValue } from "../domain/user/identity.ts";
+import type { OperatingSystem } from "../domain/user/operating-system.ts";
 
-/** A parameter of a monitoring link, and the macro that the platform replaces with its value. */
-export type LinkField = readonly [parameter: string, macro: string];
+/**
+ * A parameter of a monitoring link, and the macro that the platform replaces with its value. A macro without a mark is
+ * certain: it is in the platform's documents, or several callers use it.
+ */
+export type LinkField = readonly [parameter: string, macro: string, mark?: "likely"];
+
+/** Macros that are known from one caller only. */
+export function likely(fields: readonly (readonly [parameter: string, macro: string])[]): LinkField[] {
+  return fields.map(([parameter, macro]) => [parameter, macro, "likely"]);
+}
 
 /** A field of the platform's own ad_data, and the link parameter with the same value. */
 export type AdDataField = readonly [field: string, parameter: string];
@@ -31,6 +40,8 @@ export type Platform = {
   click: readonly LinkField[] | undefined;
   /** How the impression link differs from the click link, or undefined when the platform has none. */
   impression: readonly LinkField[] | undefined;
+  /** The numbers by which the platform names operating systems; others write names. */
+  systems: ReadonlyMap<string, OperatingSystem>;
   /** How a touch translates to the platform's own ad_data. */
   adData: readonly AdDataField[];
   /** The ids of a touch, from the link's parameters. */
@@ -56,6 +67,10 @@ export const PLAIN: Omit<Platform, "name" | "record"> = {
   }),
   click: [],
   impression: [],
+  systems: new Map([
+    ["0", "android"],
+    ["1", "ios"],
+  ]),
   adData: [
     ["advertiser_id", "advertiser_id"],
     ["gid", "gid"],

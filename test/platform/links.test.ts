@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NO_AD_IDS, TOUCH_KINDS, type TouchKind } from "../../src/domain/attribution/touch.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { type LinkOptions, linkOf, readTouch } from "../../src/platform/link.ts";
+import { type LinkOptions, linkMacros, linkOf, readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";
 import { PLATFORM_NAMES, platformNamed, platformOfLink } from "../../src/platform/registry.ts";
 
@@ -39,6 +39,8 @@ test.each<[string, TouchKind, string]>([
   ["tencent", "click", "__ACCOUNT_ID__ __CLICK_ID__ __CLICK_TIME__ __CALLBACK__ __REQUEST_ID__"],
   ["tencent", "click", "__DEVICE_OS_TYPE__ __HASH_ANDROID_ID__ __HASH_OAID__ __MUID__ __PROMOTED_OBJECT_ID__"],
   ["tencent", "click", "__CAMPAIGN_ID__ __ADGROUP_ID__ __AD_ID__ __DYNAMIC_CREATIVE_ID__ __WECHAT_OPEN_ID__"],
+  ["tencent", "click", "__DYNAMIC_CREATIVE_NAME__ __IPV6__ __DEVICE_OS_VERSION__"],
+  ["bytedance", "click", "__CID_NAME__ __UNION_SITE__ __CTYPE__ __IPV4__ __IPV6__"],
   ["tencent", "impression", "__ACCOUNT_ID__ __IMPRESSION_ID__ __IMPRESSION_TIME__ __CALLBACK__ __REQUEST_ID__"],
   ["kuaishou", "click", "__CALLBACK__ __ACCOUNTID__ __DID__ __AID__ __CID__ __TS__"],
   ["kuaishou", "click", "__IMEI2__ __OAID__ __OAID2__ __IDFA2__ __ANDROIDID2__ __MAC2__ __KENYID_CAA__ __IP__ __UA__"],
@@ -54,12 +56,14 @@ test.each<[string, TouchKind, string]>([
   ["bytedance", "impression", "__PROJECT_ID__ __PROMOTION_ID__ __CAMPAIGN_ID__ __AID__ __CID__ __TS__"],
   ["baidu", "click", "__USER_ID__ __PLAN_ID__ __UNIT_ID__ __IDEA_ID__ __CLICK_ID__ __BD_VID__"],
   ["baidu", "click", "__CALLBACK_URL__ __EXT_INFO__ __TS__ __OS_TYPE__ __SIGN__"],
-  ["baidu", "click", "__IMEI__ __IDFA__ __OAID__ __OAID_MD5__ __ANDROIDID__ __CAID__ __IP__ __UA__"],
+  ["baidu", "click", "__IMEI_MD5__ __IDFA__ __OAID__ __OAID_MD5__ __ANDROID_ID_MD5__ __CAID__ __IP__ __UA__"],
   ["bilibili", "click", "__TRACKID__ __ACCOUNTID__ __CAMPAIGNID__ __UNITID__ __CREATIVEID__ __TS__ __OS__"],
   ["bilibili", "click", "__IMEI__ __IDFA__ __OAID__ __ANDROIDID__ __MAC1__ __CAID__ __IP__ __UA__ __CALLBACKURL__"],
-  ["vivo", "click", "__REQUESTID__ __CREATIVEID__ __ADID__ __ADVERTISERID__ __TS__ __OAID__"],
-  ["oppo", "click", "__REQID__ __ADID__ __TS__ __IMEI__ __OAID__ __IP__ __UA__"],
+  ["vivo", "click", "__CLICKID__ __REQUESTID__ __CREATIVEID__ __ADID__ __ADVERTISERID__ __TS__ __OAID__"],
+  ["oppo", "click", "$req$ $ad$ $an$ $m$ $ua$ $im$ __ADID__ __IMEI__ __OAID__ __TS__ __ANDROIDID__"],
   ["xiaomi", "click", "__CALLBACK__ __CUSTOMERID__ __ADID__ __TS__ __IMEI__ __OAID__ __IP__ __UA__"],
+  ["xiaomi", "click", "__APPID__ __SIGN__ __ANDROIDID__ __ADNAME__ false"],
+  ["huawei", "click", "{tracking_enabled} {event_type} {device_id} {id_type}"],
   ["huawei", "click", "{callback} {corp_id} {campaign_id} {adgroup_id} {content_id} {trace_time} {oaid} {ip}"],
   ["gravity", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
   ["weibo", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
@@ -79,13 +83,14 @@ test.each(LINKS)("at %s the %s link is accepted by every console", (name, kind, 
   const start = `https://t.example.com/event_center/api/v1/event/${kind}/?app_id=7&company=${name}`;
   expect(link.startsWith(`${start}&track_id=c0ffee0123456789&channel=base_channel&`)).toBe(true);
   // Only letters, digits and what surrounds a macro: no `#`, no space, nothing that needs encoding.
-  expect(link.slice("https://".length)).toMatch(/^[\w./?&={}-]+$/);
+  expect(link.slice("https://".length)).toMatch(/^[\w./?&={}$-]+$/);
   expect(URL.canParse(link)).toBe(true);
   expect(link.length).toBeLessThan(10 * 1024);
   const names = parametersOf(link).map(([parameter]) => parameter);
   expect(new Set(names).size).toBe(names.length);
-  const macros = macrosOf(link).slice(4);
-  expect(macros.filter((macro) => !/^(?:__[A-Z][A-Z0-9_]*[A-Z0-9]__|\{[a-z_]+\})$/.test(macro))).toEqual([]);
+  const macros = macrosOf(link.replace("response_validate=false&", "")).slice(4);
+  const isMacro = /^(?:__[A-Z][A-Z0-9_]*[A-Z0-9]__|\{[a-z_]+\}|\$[a-z]+\$)$/;
+  expect(macros.filter((macro) => !isMacro.test(macro))).toEqual([]);
   expect(new Set(macros).size).toBe(macros.length);
 });
 
@@ -103,6 +108,24 @@ test("no impression link asks for a click's id or time", () => {
   const impressions = LINKS.filter(([, kind]) => kind === "impression");
   expect(impressions.length).toBeGreaterThan(2);
   for (const [, , link] of impressions) expect(link).not.toMatch(/[?&]click_id=|__CLICK_(?:ID|TIME)__/);
+});
+
+test("each macro has its mark", () => {
+  const certainties = (name: string, macros: Record<string, string> = {}) =>
+    new Map(
+      [...linkMacros(platformOfLink(name)!, "click", macros)!.values()].map(({ macro, certainty }) => [
+        macro,
+        certainty,
+      ]),
+    );
+  expect([...new Set(certainties("tencent").values())]).toEqual(["certain"]);
+  expect(certainties("baidu").get("__IMEI_MD5__")).toBe("certain");
+  expect(certainties("bytedance").get("__IPV6__")).toBe("likely");
+  expect(certainties("kuaishou").get("__CALLBACK__")).toBe("certain");
+  expect(certainties("kuaishou").get("__MODEL__")).toBe("likely");
+  for (const name of ["vivo", "oppo", "xiaomi", "huawei", "weibo", "my_network"])
+    expect([...new Set(certainties(name).values())]).toEqual(["likely"]);
+  expect(certainties("tencent", { gid: "__SMART_PROJECT_ID__" }).get("__SMART_PROJECT_ID__")).toBe("own");
 });
 
 test.each<[string, TouchKind]>([
@@ -173,7 +196,7 @@ test("whatever the names of campaign and channel, the link is one address that c
 });
 
 test("a link without a campaign or a channel leaves the parameter out", () => {
-  expect(linkFor("oppo", "click", { campaignId: "", channel: "" })).toMatch(/\?app_id=7&company=oppo&advertiser_id=/);
+  expect(linkFor("oppo", "click", { campaignId: "", channel: "" })).toMatch(/\?app_id=7&company=oppo&aid=/);
   expect(linkFor("oppo", "click", { channel: "" })).not.toContain("channel=");
 });
 
@@ -186,7 +209,7 @@ test.each(["https://t.example.com", "https://t.example.com:8443", "https://examp
 );
 
 const AT_MS = Date.UTC(2026, 10, 15, 8, 30);
-const MACRO = /(?<==)(?:__|\{)(\w+?)(?:__|\})(?=&|$)/g;
+const MACRO = /(?<==)(?:__|\{|\$)(\w+?)(?:__|\}|\$)(?=&|$)/g;
 
 test.each(LINKS)("at %s the %s link carries nothing while no macro is replaced", (name, kind, link) => {
   const query = link.slice(link.indexOf("?") + 1);
@@ -207,7 +230,7 @@ test.each(LINKS)("at %s the %s link carries nothing while no macro is replaced",
 });
 
 /** App and sign are checked at intake; the time is not a text. A ByteDance ad has ids of either 1.0 or 2.0. */
-const NOT_KEPT = ["app_id", "sign", "ts"];
+const NOT_KEPT = ["app_id", "sign", "ts", "response_validate"];
 
 test.each(LINKS)("at %s everything that the %s link asks for is kept", (name, kind, link) => {
   const query = link
@@ -218,7 +241,8 @@ test.each(LINKS)("at %s everything that the %s link asks for is kept", (name, ki
   const kept = new Set<unknown>([...Object.values(touch), ...Object.values(details)]);
   const lost = [...new URLSearchParams(query)].filter(([, value]) => !kept.has(value)).map(([parameter]) => parameter);
   const allowed = name === "bytedance" ? [...NOT_KEPT, "gid", "aid"] : NOT_KEPT;
-  expect(lost.filter((parameter) => !allowed.includes(parameter))).toEqual([]);
+  // A second macro counts only if the first is not replaced.
+  expect(lost.filter((parameter) => !allowed.includes(parameter) && !parameter.endsWith("_2"))).toEqual([]);
 });
 
 test.each([

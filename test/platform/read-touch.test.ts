@@ -60,7 +60,7 @@ function foundBy({ touch, keys }: ReadTouch, arrival: Arrival): string[] {
     ),
     ...deviceKeys(deviceOf(device)),
     ...openIdKeys(openId),
-    ...ipUaKeys(ip, ua),
+    ...ipUaKeys([ip], ua),
   ].map((key) => JSON.stringify(key));
   return keys.filter((key) => wanted.includes(JSON.stringify(key))).map((key) => key.by);
 }
@@ -72,7 +72,7 @@ test.each(CALLS.map((call) => [call.what, call] as const))("%s is read, and foun
   expect(found.touch).toMatchObject({ platform, kind, touchedAtMs, receivedAtMs: AT_MS, channel: "base_channel" });
   const { campaignId, advertiserId, gid, aid, cid, csite } = found.touch;
   expect([campaignId, advertiserId, gid, aid, cid, csite]).toEqual(["c0ffee0123456789", ...ids]);
-  expect(found.touch.ip).toBe(values.__IP__ ?? values["{ip}"] ?? "");
+  expect(found.touch.ip).toBe(values.__IP__ || values.__IPV6__ || (values["{ip}"] ?? ""));
   if (details) expect(found.touch.details).toEqual(details);
   expect(foundBy(found, call.arrival)).toEqual(call.by);
   expect(foundBy(found, { adData: { click_id: "other" }, device: { oaid: "other" }, openId: "o", ip: IP })).toEqual([]);
@@ -132,6 +132,30 @@ test.each(Object.entries(MUID_OF))("with os=%s a muid is the hash of %s", (os, b
   const { touch, keys } = read(`company=tencent&os=${os}&muid=${HASH}`);
   expect(keys.map((key) => key.by)).toEqual(by.split(" "));
   expect(typeof (touch.details.os ?? "")).toBe("string");
+});
+
+test.each([
+  ["bytedance", "2", "harmony"],
+  ["bilibili", "2", "2"],
+  ["bytedance", "0", "android"],
+  ["tencent", "HarmonyOS", "harmony"],
+  ["tencent", "harmony", "harmony"],
+  ["my_network", "OpenHarmony 5.0", "harmony"],
+  ["my_network", "iPhone OS", "ios"],
+  ["my_network", "Tizen", "tizen"],
+])("at %s the operating system %s is %s", (company, os, name) => {
+  expect(read(`company=${company}&os=${encodeURIComponent(os)}`).touch.details.os).toBe(name);
+});
+
+test.each(["ip", "ipv4", "ipv6"])("an address in %s alone is the touch's address", (name) => {
+  expect(read(`company=weibo&${name}=2001:db8::9`).touch.ip).toBe("2001:db8::9");
+});
+
+test("a parameter's second macro counts if the first is not replaced", () => {
+  const ids = (query: string) => read(`company=oppo&${query}`).touch.aid;
+  expect(ids("aid=__ADID__&aid_2=601")).toBe("601");
+  expect(ids("aid=601&aid_2=$ad$")).toBe("601");
+  expect(ids("aid=601&aid_2=602")).toBe("601");
 });
 
 test("a stored touch keeps the keys that it was read with, and texts that the tables can hold", () => {

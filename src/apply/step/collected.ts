@@ -8,6 +8,7 @@ import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.
 import { PASS_STATUS, SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
 import type { PostbackBook } from "../../domain/postback/postback-book.ts";
 import { type At, adMoments, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
+import { systemOf } from "../../domain/user/operating-system.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import type { EventsEntry, SentEvent } from "../entry/decode.ts";
@@ -19,7 +20,6 @@ import type { AppSetting } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import type { Facts } from "../facts/facts.ts";
 import { newUser } from "../facts/new-user.ts";
-import { osOf } from "./registration.ts";
 import type { Stored } from "./stored.ts";
 
 /** One entry being applied: the user whose events it holds, and the settings that judge them. */
@@ -88,7 +88,7 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
   noteNames(taken, event);
   if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
-    user.osPlatform = osOf(textOf(event.properties.$os));
+    user.osPlatform = systemOf(textOf(event.properties.$os));
   if (event.type === "profile") {
     applyOperation(facts, user, event.event as ProfileOperation, event.properties);
     facts.users.put(user);

@@ -6,6 +6,7 @@ import { isObject, type JsonObject, textOf } from "../../domain/json.ts";
 import { registrationMoments } from "../../domain/postback/postback-moment.ts";
 import { deviceOf, mergeDevice } from "../../domain/user/device.ts";
 import { cleanId } from "../../domain/user/identity.ts";
+import { systemOf } from "../../domain/user/operating-system.ts";
 import { placeOf } from "../../domain/user/place.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";
@@ -154,7 +155,7 @@ function withClickId(user: UserAccount, body: JsonObject): UserAccount {
 function withIds(user: UserAccount, body: JsonObject): UserAccount {
   user.wxOpenid = cleanId(body.wx_openid) || user.wxOpenid;
   user.wxUnionid = cleanId(body.wx_unionid) || user.wxUnionid;
-  const os = osOf(textOf(body.os_type));
+  const os = systemOf(textOf(body.os_type));
   if (os !== "unknown") user.osPlatform = os;
   return user;
 }
@@ -162,13 +163,6 @@ function withIds(user: UserAccount, body: JsonObject): UserAccount {
 function withDevice(user: UserAccount, sent: JsonObject): UserAccount {
   if (Object.keys(sent).length === 0) return user;
   user.device = mergeDevice(user.device ?? undefined, deviceOf(sent));
-  if (user.osPlatform === "unknown") user.osPlatform = osOf(user.device.os_name);
+  if (user.osPlatform === "unknown") user.osPlatform = systemOf(user.device.os_name);
   return user;
-}
-
-/** The reports' device type, from os_type, os_name or `$os`, which clients spell in different ways. */
-export function osOf(text: string): "ios" | "android" | "unknown" {
-  const lower = text.toLowerCase();
-  if (/^(ios|iphone|ipad)/.test(lower)) return "ios";
-  return lower.startsWith("android") ? "android" : "unknown";
 }

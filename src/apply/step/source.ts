@@ -57,7 +57,7 @@ export function keysOf(user: UserAccount, arrival: Arrival): Key[] {
     ...launchKeys(arrival.launch),
     ...(user.device ? deviceKeys(user.device) : []),
     ...openIdKeys(user.wxOpenid),
-    ...ipUaKeys(arrival.ip, arrival.ua),
+    ...ipUaKeys([arrival.ip], arrival.ua),
   ];
 }
 

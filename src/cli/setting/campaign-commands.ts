@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { addCampaign, editCampaign, noCampaign } from "../../admin/setting/campaigns.ts";
 import { CAMPAIGN_ID_LENGTH, type Campaign, loadCampaign, loadCampaigns } from "../../db/campaign.ts";
+import { OPERATING_SYSTEMS } from "../../domain/user/operating-system.ts";
 import { UsageError } from "../../errors.ts";
-import { campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
+import { type CampaignLink, campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
@@ -89,9 +90,15 @@ function linkCommand(campaign: Command): void {
         if (links.length === 0) {
           throw new UsageError("The campaign names no platform that calls links; choose one with --platform.");
         }
-        print(links, options, () => links.map((link) => `${link.ad_platform} ${link.kind}\n${link.url}\n`).join("\n"));
+        print(links, options, () => links.map(tellLink).join("\n"));
       }),
     );
+}
+
+function tellLink({ ad_platform, kind, url, macros }: CampaignLink): string {
+  const likely = macros.filter(({ certainty }) => certainty === "likely").map(({ macro }) => macro);
+  const note = likely.length === 0 ? "" : `Likely, to be checked when the first calls arrive: ${likely.join(" ")}\n`;
+  return `${ad_platform} ${kind}\n${url}\n${note}`;
 }
 
 type LinkOptions = { app: number; platform?: string; baseUrl: string; macro: Record<string, string> } & Json;
@@ -101,7 +108,7 @@ function withFields(command: Command): Command {
     .option("--name <name>", "display name")
     .option("--platform <name>", "ad platform", parsePlatform)
     .option("--channel <channel>", "channel of its links and costs")
-    .addOption(new Option("--os <os>", "device type of its costs").choices(["ios", "android", ""]))
+    .addOption(new Option("--os <os>", "device type of its costs").choices([...OPERATING_SYSTEMS, ""]))
     .option("--operator <name>", "optimiser")
     .option("--dept <name>", "department");
 }

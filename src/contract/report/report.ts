@@ -44,7 +44,7 @@ export const adReportBody = Type.Object({
         advertiser_id_list: filterList("Accounts"),
         gid_list: filterList("Plans"),
         aid_list: filterList("Ads"),
-        os_platform_list: filterList("Device types: `ios`, `android`, `unknown`"),
+        os_platform_list: filterList("Device types: `ios`, `android`, `harmony`, `unknown`"),
         csite_list: filterList("Placements"),
       },
       {

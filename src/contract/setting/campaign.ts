@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { OPERATING_SYSTEMS } from "../../domain/user/operating-system.ts";
 import { envelopeSchema } from "../envelope.ts";
 import { pageFields } from "../paging.ts";
 import { pageInfo } from "../report/list-record.ts";
@@ -11,7 +12,7 @@ const campaignFields = {
   name: optional("Display name"),
   ad_platform: optional("Ad platform"),
   channel: optional("Channel of its links and costs"),
-  os_platform: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["ios", "android", ""] })),
+  os_platform: Type.Optional(Type.Unsafe<string>({ type: "string", enum: [...OPERATING_SYSTEMS, ""] })),
   operator: optional("Optimiser"),
   dept: optional("Department"),
 };
@@ -78,6 +79,12 @@ export type CampaignList = Static<typeof campaignList>;
 const linkMacro = Type.Object({
   parameter: Type.String({ description: "Parameter of the link" }),
   macro: Type.String({ description: "What the platform replaces with its value" }),
+  certainty: Type.Unsafe<"certain" | "likely" | "own">({
+    type: "string",
+    enum: ["certain", "likely", "own"],
+    description:
+      "`certain`: from the platform's documents or several callers; `likely`: from one; `own`: named in the request",
+  }),
 });
 
 const campaignLink = Type.Object({

@@ -1,5 +1,6 @@
-import { isIP, isIPv6 } from "node:net";
+import { isIP } from "node:net";
 import { LIMITS } from "../../limits.ts";
+import { countedAddress } from "../network.ts";
 import type { Device } from "../user/device.ts";
 import { cleanId, md5 } from "../user/identity.ts";
 import { parseUserAgent } from "../user/user-agent.ts";
@@ -51,30 +52,25 @@ export function openIdKeys(openId: string): Key[] {
   return openId === "" ? [] : [key("open_id", "wx_openid", openId)];
 }
 
-/** The key of address and phone; none unless both are known. */
-export function ipUaKeys(ip: string, ua: string): Key[] {
-  const agent = ip === "" ? undefined : parseUserAgent(ua);
-  return agent ? [key("ip_ua", "ip_ua", `${plainIp(ip)}\n${agent.os}\n${agent.version}\n${agent.model}`)] : [];
+/**
+ * The keys of address and phone; none unless both are known. A touch may carry the phone's IPv4 and IPv6 address, and
+ * the app registers from one of them. Of an IPv6 address its /64 counts: a phone or a household has one, as it has one
+ * IPv4 address, and changes the rest of the address within hours.
+ */
+export function ipUaKeys(ips: readonly string[], ua: string): Key[] {
+  const known = ips.filter((ip) => ip !== "" && !NO_ADDRESSES.has(ip));
+  const agent = known.length === 0 ? undefined : parseUserAgent(ua);
+  if (!agent) return [];
+  const phone = `${agent.os}\n${agent.version}\n${agent.model}`;
+  return unique(known.map((ip) => key("ip_ua", "ip_ua", `${countedAddress(ip)}\n${phone}`)));
 }
 
 /** The key that counts the touches of one address. It never finds a user. */
 export function addressKey(ip: string): string | undefined {
-  return isIP(ip) === 0 || NO_ADDRESSES.has(ip) ? undefined : key("ip_ua", "address", plainIp(ip)).value;
+  return isIP(ip) === 0 || NO_ADDRESSES.has(ip) ? undefined : key("ip_ua", "address", countedAddress(ip)).value;
 }
 
 const NO_ADDRESSES: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
-
-const MAPPED = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
-
-/** One spelling per address: IPv6 allows several and can hold IPv4 addresses. The URL parser writes the short one. */
-function plainIp(ip: string): string {
-  if (!isIPv6(ip)) return ip;
-  const { hostname } = new URL(`http://[${ip.split("%")[0]}]`);
-  const mapped = MAPPED.exec(hostname);
-  if (!mapped) return hostname;
-  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
 
 /** How each kind of id is spelled before it is hashed. Platforms differ, so there can be several spellings. */
 const SPELLINGS: Readonly<Record<string, (id: string) => readonly string[]>> = {

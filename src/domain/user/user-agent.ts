@@ -1,5 +1,7 @@
+import type { OperatingSystem } from "./operating-system.ts";
+
 /** What a user agent says about the device. All three must be known before two agents are compared. */
-export type ParsedAgent = { os: "android" | "ios"; version: string; model: string };
+export type ParsedAgent = { os: OperatingSystem; version: string; model: string };
 
 /** Longer than real user agents. A pattern may take quadratic time, so the text is kept short. */
 const LENGTH_MAX = 1_024;
@@ -8,6 +10,12 @@ const LENGTH_MAX = 1_024;
 const ANDROID = /Android (\d+(?:\.\d+)*);((?:[^()]|\([^()]*\))*)\)/;
 /** Safari writes `CPU iPhone OS 17_4`, an app's own requests `iOS 17.4`. */
 const IOS = /\((iPhone|iPad|iPod)[^)]*?[ i]OS (\d+(?:[._]\d+)*)/;
+
+/**
+ * HarmonyOS without Android says what kind of device it is and no model, as iOS does. Earlier ones also name Android,
+ * and count as that: the app's own requests on the same phone say nothing else.
+ */
+const HARMONY = /\((Phone|Tablet|PC|TV|Wearable)[^)]*?; ?(?:OpenHarmony|HarmonyOS) (\d+(?:\.\d+)*)/i;
 
 /** What can stand between the version and the model. */
 const NOT_THE_MODEL = /^(?:[a-z]{2}(?:[-_][a-z]{2})?|HarmonyOS)?$/i;
@@ -29,5 +37,6 @@ export function parseUserAgent(ua: string): ParsedAgent | undefined {
   }
   const ios = IOS.exec(text);
   if (ios) return { os: "ios", version: ios[2]!.replaceAll("_", "."), model: ios[1]!.toUpperCase() };
-  return undefined;
+  const harmony = HARMONY.exec(text);
+  return harmony ? { os: "harmony", version: harmony[2]!, model: harmony[1]!.toUpperCase() } : undefined;
 }

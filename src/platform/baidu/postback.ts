@@ -85,7 +85,7 @@ function byBdVid(conversion: Conversion, { account }: CallContext): Prepared {
   return { kind: "request", dedupes: true, request };
 }
 
-const DEVICE_TYPES = { android: 0, ios: 1, unknown: 2 } as const;
+const DEVICE_TYPES = { android: 0, ios: 1, harmony: 2, unknown: 2 } as const;
 
 function deviceOf(conversion: Conversion): JsonObject {
   const os = osOf(conversion);

@@ -82,7 +82,7 @@ function v2Request({ conversion, code, callback, url }: Call) {
   const ids = deviceIdsOf(conversion);
   const os = osOf(conversion);
   const device = known({
-    platform: os === "unknown" ? "" : os,
+    platform: os === "android" || os === "ios" ? os : "",
     imei: ids.imeiMd5,
     idfa: ids.idfa,
     oaid: ids.oaid,
@@ -101,7 +101,8 @@ function v2Request({ conversion, code, callback, url }: Call) {
   });
 }
 
-const OS_NUMBERS = { android: 0, ios: 1, unknown: "" } as const;
+/** HarmonyOS as in the links (likely). */
+const OS_NUMBERS = { android: 0, ios: 1, harmony: 2, unknown: "" } as const;
 
 function v1Request({ conversion, code, callback, url }: Call) {
   const { atMs, cents, touchKind } = conversion;

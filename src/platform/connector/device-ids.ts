@@ -1,5 +1,6 @@
 import { hashOf } from "../../domain/attribution/touch-key.ts";
 import { cleanId, md5 } from "../../domain/user/identity.ts";
+import { type OperatingSystem, systemOf } from "../../domain/user/operating-system.ts";
 import { fieldsOf } from "../platform.ts";
 import type { Conversion } from "./connector.ts";
 
@@ -34,9 +35,7 @@ export function deviceIdsOf(conversion: Conversion): DeviceIds {
   };
 }
 
-export function osOf({ user, adData }: Conversion): "android" | "ios" | "unknown" {
-  for (const os of [user.osPlatform.toLowerCase(), fieldsOf(adData)("os").toLowerCase()]) {
-    if (os === "android" || os === "ios") return os;
-  }
-  return "unknown";
+export function osOf({ user, adData }: Conversion): OperatingSystem | "unknown" {
+  const own = systemOf(user.osPlatform);
+  return own === "unknown" ? systemOf(fieldsOf(adData)("os")) : own;
 }

@@ -1,11 +1,11 @@
-import { PLAIN, type Platform } from "../platform.ts";
+import { likely, PLAIN, type Platform } from "../platform.ts";
 
 /** No `ip`: vivo sends a hash of the address, which cannot be compared. */
 export const vivo: Platform = {
   ...PLAIN,
   name: "vivo",
   record: { name: "vivo", fields: ["request_id", "creative_id"] },
-  click: [
+  click: likely([
     ["click_id", "__CLICKID__"],
     ["req_id", "__REQUESTID__"],
     ["cid", "__CREATIVEID__"],
@@ -16,7 +16,7 @@ export const vivo: Platform = {
     ["imei_md5", "__IMEI__"],
     ["oaid_md5", "__OAID__"],
     ["ua", "__UA__"],
-  ],
+  ]),
   adData: [
     ["advertiser_id", "advertiser_id"],
     ["ad_id", "aid"],

@@ -7,7 +7,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import type { Device } from "../../domain/user/device.ts";
 
 const EMPTY = "empty";
-const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };
+const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2, harmony: 3 };
 
 /** The properties of a user's profile that records show. */
 export const SHOWN_PROPERTIES = [

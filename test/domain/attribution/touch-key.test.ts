@@ -219,13 +219,13 @@ const DALVIK = "Dalvik/2.1.0 (Linux; U; Android 13; SM-G991B Build/TP1A.220624.0
 const OTHER = "Dalvik/2.1.0 (Linux; U; Android 13; SM-G996B Build/TP1A.220624.014)";
 
 test("address and agent are a key if both are known", () => {
-  expect(ipUaKeys("203.0.113.7", CHROME)).toMatchObject([{ method: "ip_ua", by: "ip_ua" }]);
-  expect(ipUaKeys("203.0.113.7", CHROME)).toEqual(ipUaKeys("203.0.113.7", DALVIK));
-  expect(ipUaKeys("203.0.113.7", CHROME)).not.toEqual(ipUaKeys("203.0.113.8", CHROME));
-  expect(ipUaKeys("203.0.113.7", CHROME)).not.toEqual(ipUaKeys("203.0.113.7", OTHER));
-  expect(ipUaKeys("", CHROME)).toEqual([]);
-  expect(ipUaKeys("203.0.113.7", "")).toEqual([]);
-  expect(ipUaKeys("203.0.113.7", "okhttp/4.12.0")).toEqual([]);
+  expect(ipUaKeys(["203.0.113.7"], CHROME)).toMatchObject([{ method: "ip_ua", by: "ip_ua" }]);
+  expect(ipUaKeys(["203.0.113.7"], CHROME)).toEqual(ipUaKeys(["203.0.113.7"], DALVIK));
+  expect(ipUaKeys(["203.0.113.7"], CHROME)).not.toEqual(ipUaKeys(["203.0.113.8"], CHROME));
+  expect(ipUaKeys(["203.0.113.7"], CHROME)).not.toEqual(ipUaKeys(["203.0.113.7"], OTHER));
+  expect(ipUaKeys([""], CHROME)).toEqual([]);
+  expect(ipUaKeys(["203.0.113.7"], "")).toEqual([]);
+  expect(ipUaKeys(["203.0.113.7"], "okhttp/4.12.0")).toEqual([]);
 });
 
 test.each<[string, string]>([
@@ -236,15 +236,33 @@ test.each<[string, string]>([
   ["fe80::1", "fe80::1%wlan0"],
   ["::ffff:203.0.113.7", "::ffff:cb00:7107"],
 ])("%s and %s are one address", (ip, same) => {
-  expect(ipUaKeys(ip, CHROME)).toEqual(ipUaKeys(same, CHROME));
+  expect(ipUaKeys([ip], CHROME)).toEqual(ipUaKeys([same], CHROME));
   expect(addressKey(ip)).toBe(addressKey(same));
-  expect(ipUaKeys(ip, CHROME)).not.toEqual(ipUaKeys("2001:db8::2", CHROME));
+  expect(ipUaKeys([ip], CHROME)).not.toEqual(ipUaKeys(["2001:db8:9::2"], CHROME));
+});
+
+test.each<[string, string, boolean]>([
+  ["2001:db8:1:2::1", "2001:db8:1:2:aaaa:bbbb:cccc:dddd", true],
+  ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+  ["203.0.113.7", "203.0.113.8", false],
+  ["203.0.113.7", "::ffff:203.0.113.7", true],
+])("%s and %s are the address of one phone or household: %s", (ip, other, isOne) => {
+  expect(ipUaKeys([ip], CHROME)[0]!.value === ipUaKeys([other], CHROME)[0]!.value).toBe(isOne);
+  expect(addressKey(ip) === addressKey(other)).toBe(isOne);
+});
+
+test("a touch with an IPv4 and an IPv6 address is found by either, and by both spellings of one only once", () => {
+  const both = ipUaKeys(["203.0.113.7", "2001:db8::1"], CHROME);
+  expect(both).toHaveLength(2);
+  expect(both).toEqual([...ipUaKeys(["203.0.113.7"], CHROME), ...ipUaKeys(["2001:db8::1"], CHROME)]);
+  expect(ipUaKeys(["203.0.113.7", "", "::ffff:203.0.113.7"], CHROME)).toHaveLength(1);
+  expect(ipUaKeys(["0.0.0.0", "::"], CHROME)).toEqual([]);
 });
 
 test("an address is counted by a key that finds no user", () => {
   expect(addressKey("203.0.113.7")).toMatch(/^[0-9a-f]{32}$/);
   expect(addressKey("203.0.113.7")).not.toBe(addressKey("203.0.113.8"));
-  expect(addressKey("203.0.113.7")).not.toBe(ipUaKeys("203.0.113.7", CHROME)[0]!.value);
+  expect(addressKey("203.0.113.7")).not.toBe(ipUaKeys(["203.0.113.7"], CHROME)[0]!.value);
   expect(addressKey("")).toBeUndefined();
 });
 

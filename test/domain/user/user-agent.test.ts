@@ -57,6 +57,16 @@ test.each<[string, string, ParsedAgent]>([
     { os: "android", version: "10", model: "LM-Q720" },
   ],
   [
+    "HarmonyOS without Android",
+    `Mozilla/5.0 (Phone; OpenHarmony 5.0) ${WEBKIT} Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1 Mobile`,
+    { os: "harmony", version: "5.0", model: "PHONE" },
+  ],
+  [
+    "a tablet with HarmonyOS",
+    `Mozilla/5.0 (Tablet; HarmonyOS 5.1.0) ${WEBKIT} Chrome/132.0.0.0 Safari/537.36 ArkWeb/6.0.0`,
+    { os: "harmony", version: "5.1.0", model: "TABLET" },
+  ],
+  [
     "Safari on an iPhone",
     `Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) ${IOS_WEBKIT} Version/17.4.1 Mobile/15E148 Safari/604.1`,
     { os: "ios", version: "17.4.1", model: "IPHONE" },

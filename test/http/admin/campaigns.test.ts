@@ -120,7 +120,7 @@ test("links come with the macros that the platform replaces", async () => {
     expect(macros.length).toBeGreaterThan(10);
     for (const { parameter, macro } of macros) expect(parameters.get(parameter)).toBe(macro);
   }
-  expect(links[0].macros).toContainEqual({ parameter: "advertiser_id", macro: "__ACCOUNT_ID__" });
+  expect(links[0].macros).toContainEqual({ parameter: "advertiser_id", macro: "__ACCOUNT_ID__", certainty: "certain" });
 });
 
 test("platforms say what they support", async () => {

@@ -148,7 +148,9 @@ describe("the device type of a user", () => {
     ["android 14", "android"],
     ["iOS", "ios"],
     ["iPhone", "ios"],
-    ["HarmonyOS", "unknown"],
+    ["HarmonyOS", "harmony"],
+    ["ohos", "harmony"],
+    ["Windows", "unknown"],
   ];
   /** The client of each case is named after its system. */
   let users: Map<string, Row>;

@@ -23,7 +23,7 @@ export const texts = {
     andMore: (count: number) => ` +${count}`,
     nothing: "No values for these dates.",
     notAll: (shown: string, all: string) => `Showing ${shown} of ${all}. Type any other value.`,
-    systems: { ios: "iOS", android: "Android", unknown: "Unknown" } as Record<string, string>,
+    systems: { ios: "iOS", android: "Android", harmony: "HarmonyOS", unknown: "Unknown" } as Record<string, string>,
   },
   zh: {
     names: {
@@ -49,6 +49,6 @@ export const texts = {
     andMore: (count: number) => ` +${count}`,
     nothing: "所选日期内没有可选值。",
     notAll: (shown: string, all: string) => `仅显示前 ${shown} / ${all} 个；其他值请直接输入。`,
-    systems: { ios: "iOS", android: "Android", unknown: "未知" } as Record<string, string>,
+    systems: { ios: "iOS", android: "Android", harmony: "鸿蒙", unknown: "未知" } as Record<string, string>,
   },
 };

@@ -56,6 +56,7 @@ export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; 
           { value: "", label: text.anyOs },
           { value: "ios", label: "iOS" },
           { value: "android", label: "Android" },
+          { value: "harmony", label: "HarmonyOS" },
         ]}
         onChange={(os_platform) => change({ os_platform })}
       />

@@ -85,13 +85,22 @@ function Links({ links, text }: { links: readonly CampaignLink[]; text: LinkText
         {platformName(link.ad_platform)} · {text.kinds[link.kind]}
       </h3>
       <CopyBlock value={link.url} wrap />
+      <Note link={link} text={text} />
       <Macros link={link} text={text} />
     </section>
   ));
 }
 
+/** What is known of the platform's macros, and what to heed there. */
+function Note({ link, text }: { link: CampaignLink; text: LinkTexts }) {
+  const likely = link.macros.filter(({ certainty }) => certainty === "likely").length;
+  const known = likely === 0 ? text.allCertain : text.someLikely(likely);
+  return <p className="soft small">{[known, text.notes[link.ad_platform] ?? ""].join(" ").trimEnd()}</p>;
+}
+
 function Macros({ link, text }: { link: CampaignLink; text: LinkTexts }) {
   const meanings: Readonly<Record<string, string>> = text.parameters;
+  const meaningOf = (parameter: string) => meanings[parameter.replace(/_2$/, "")] ?? "";
   return (
     <details className="macros">
       <summary>{text.macros(link.macros.length)}</summary>
@@ -102,7 +111,8 @@ function Macros({ link, text }: { link: CampaignLink; text: LinkTexts }) {
         columns={[
           { name: "macro", title: text.macro, cell: ({ macro }) => <code>{macro}</code> },
           { name: "parameter", title: text.parameter, cell: ({ parameter }) => <code>{parameter}</code> },
-          { name: "meaning", title: text.meaning, cell: ({ parameter }) => meanings[parameter] ?? "" },
+          { name: "meaning", title: text.meaning, cell: ({ parameter }) => meaningOf(parameter) },
+          { name: "certainty", title: text.certainty, cell: ({ certainty }) => text.certainties[certainty] },
         ]}
       />
     </details>
