@@ -76,7 +76,7 @@ const ROWS: Readonly<Record<string, string>> = {
 
 /** Every platform has a folder, and none knows another. */
 function eachPlatform(names: string): Record<string, string> {
-  const platforms = "apple baidu bilibili bytedance huawei kuaishou oppo tencent vivo xiaomi".split(" ");
+  const platforms = "apple baidu bilibili bytedance honor huawei kuaishou oppo tencent vivo xiaomi".split(" ");
   return Object.fromEntries(platforms.map((platform) => [`platform/${platform}`, names]));
 }
 

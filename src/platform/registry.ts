@@ -15,6 +15,8 @@ import { bytedancePostback } from "./bytedance/postback.ts";
 import type { PostbackConnector } from "./connector/connector.ts";
 import type { CostConnector } from "./connector/cost-connector.ts";
 import { generic } from "./generic.ts";
+import { honor } from "./honor/link.ts";
+import { honorPostback } from "./honor/postback.ts";
 import { huawei } from "./huawei/link.ts";
 import { huaweiPostback } from "./huawei/postback.ts";
 import { kuaishouCosts } from "./kuaishou/cost.ts";
@@ -46,13 +48,14 @@ const OWN_FOLDERS: readonly OwnFolder[] = [
   { link: oppo, postback: oppoPostback },
   { link: xiaomi, postback: xiaomiPostback },
   { link: huawei, postback: huaweiPostback },
+  { link: honor, postback: honorPostback },
 ];
 
 const gravity = generic("gravity", ["turbo_vid"]);
 
 /** Other known values of `click_company`. A platform that is missing here can be named in the campaign. */
 const OTHER_NAMES = [
-  ...["bytedance_std", "bytedance_star", "bytedance_dy_game", "tiktok", "alipay", "bing", "honor", "huawei_store"],
+  ...["bytedance_std", "bytedance_star", "bytedance_dy_game", "tiktok", "alipay", "bing", "huawei_store"],
   ...["huya", "iqiyi", "qihu360", "sigmob", "taptap", "ubix", "uc", "weibo", "xiaohongshu", "youdao", "masterkey"],
   ...["google", "meta", "applovin", "unity", "mintegral"],
 ];

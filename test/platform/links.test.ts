@@ -65,6 +65,7 @@ test.each<[string, TouchKind, string]>([
   ["xiaomi", "click", "__APPID__ __SIGN__ __ANDROIDID__ __ADNAME__ false"],
   ["huawei", "click", "{tracking_enabled} {event_type} {device_id} {id_type}"],
   ["huawei", "click", "{callback} {corp_id} {campaign_id} {adgroup_id} {content_id} {trace_time} {oaid} {ip}"],
+  ["honor", "click", "__TRACK_ID__ __ADVERTISER_ID__ __CAMPAIGNID__ __GROUPID__ __CREATIVE_ID__ __TIME__ __OAID__"],
   ["gravity", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
   ["weibo", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
   ["my_network", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
@@ -123,7 +124,7 @@ test("each macro has its mark", () => {
   expect(certainties("bytedance").get("__IPV6__")).toBe("likely");
   expect(certainties("kuaishou").get("__CALLBACK__")).toBe("certain");
   expect(certainties("kuaishou").get("__MODEL__")).toBe("likely");
-  for (const name of ["vivo", "oppo", "xiaomi", "huawei", "weibo", "my_network"])
+  for (const name of ["vivo", "oppo", "xiaomi", "huawei", "honor", "weibo", "my_network"])
     expect([...new Set(certainties(name).values())]).toEqual(["likely"]);
   expect(certainties("tencent", { gid: "__SMART_PROJECT_ID__" }).get("__SMART_PROJECT_ID__")).toBe("own");
 });

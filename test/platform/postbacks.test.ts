@@ -12,7 +12,7 @@ import { ANDROID, bodyOf, IOS, NOBODY, reply, using } from "./sample.ts";
 const CONNECTORS = POSTBACK_PLATFORMS.map((platform) => [platform, postbackConnectorOf(platform)!] as const);
 
 test("every platform with a connector has its own links", () => {
-  expect(POSTBACK_PLATFORMS).toHaveLength(9);
+  expect(POSTBACK_PLATFORMS).toHaveLength(10);
   expect(POSTBACK_PLATFORMS.filter((platform) => !PLATFORM_NAMES.includes(platform))).toEqual([]);
 });
 
@@ -145,6 +145,7 @@ test.each<[string, Record<string, string>, string]>([
   ["oppo", { __ADID__: "101", __OAID__: "o-1" }, "101"],
   ["xiaomi", { __CUSTOMERID__: "9", __OAID__: "o-1" }, "conv_type=APP_ACTIVE"],
   ["huawei", { "{callback}": "cb-1", "{oaid}": "o-1" }, "o-1"],
+  ["honor", { __TRACK_ID__: "t-1", __ADVERTISER_ID__: "1001" }, "trackId=t-1"],
 ])("a click reported by %s is enough to report an activation to it", (platform, values, told) => {
   const connector = postbackConnectorOf(platform)!;
   const { url, body } = using(connector, FULL).request({ adData: adDataOf(platform, values) });

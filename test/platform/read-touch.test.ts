@@ -15,6 +15,7 @@ import { linkOf, type ReadTouch, readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";
 import { fieldsOf } from "../../src/platform/platform.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../src/platform/registry.ts";
+import { PHONE_CALLS } from "./phone-calls.ts";
 import {
   type Arrival,
   AT_MS,
@@ -65,18 +66,23 @@ function foundBy({ touch, keys }: ReadTouch, arrival: Arrival): string[] {
   return keys.filter((key) => wanted.includes(JSON.stringify(key))).map((key) => key.by);
 }
 
-test.each(CALLS.map((call) => [call.what, call] as const))("%s is read, and found by a registration", (_, call) => {
-  const { platform, kind = "click", values, ids, details } = call;
-  const found = read(callOf(call), kind);
-  const touchedAtMs = Object.values(values).includes(MS) ? CLICKED_MS : Number(SECONDS) * 1000;
-  expect(found.touch).toMatchObject({ platform, kind, touchedAtMs, receivedAtMs: AT_MS, channel: "base_channel" });
-  const { campaignId, advertiserId, gid, aid, cid, csite } = found.touch;
-  expect([campaignId, advertiserId, gid, aid, cid, csite]).toEqual(["c0ffee0123456789", ...ids]);
-  expect(found.touch.ip).toBe(values.__IP__ || values.__IPV6__ || (values["{ip}"] ?? ""));
-  if (details) expect(found.touch.details).toEqual(details);
-  expect(foundBy(found, call.arrival)).toEqual(call.by);
-  expect(foundBy(found, { adData: { click_id: "other" }, device: { oaid: "other" }, openId: "o", ip: IP })).toEqual([]);
-});
+test.each([...CALLS, ...PHONE_CALLS].map((call) => [call.what, call] as const))(
+  "%s is read, and found by a registration",
+  (_, call) => {
+    const { platform, kind = "click", values, ids, details } = call;
+    const found = read(callOf(call), kind);
+    const touchedAtMs = Object.values(values).includes(MS) ? CLICKED_MS : Number(SECONDS) * 1000;
+    expect(found.touch).toMatchObject({ platform, kind, touchedAtMs, receivedAtMs: AT_MS, channel: "base_channel" });
+    const { campaignId, advertiserId, gid, aid, cid, csite } = found.touch;
+    expect([campaignId, advertiserId, gid, aid, cid, csite]).toEqual(["c0ffee0123456789", ...ids]);
+    expect(found.touch.ip).toBe(values.__IP__ || values.__IPV6__ || (values["{ip}"] ?? ""));
+    if (details) expect(found.touch.details).toEqual(details);
+    expect(foundBy(found, call.arrival)).toEqual(call.by);
+    expect(foundBy(found, { adData: { click_id: "other" }, device: { oaid: "other" }, openId: "o", ip: IP })).toEqual(
+      [],
+    );
+  },
+);
 
 const ACTIVATE = "http://ad.partner.gifshow.com/track/activate?event_type=1&callback=";
 

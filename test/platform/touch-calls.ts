@@ -8,11 +8,11 @@ export const MS = String(CLICKED_MS);
 export const SECONDS = MS.slice(0, 10);
 
 export const HASH = "5d41402abc4b2a76b9719d911017c592";
-const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
-const OAID_MD5 = "83e9158a4fb54c0e1ef0b238639a23ae";
-const ANDROID = { imei: "A1000055BCDEF0", oaid: OAID, android_id: "9F3C2A7BE1D04586", mac: "ac:bc:32:9e:00:11" };
-const IMEI_MD5 = md5("a1000055bcdef0");
-const ANDROID_ID_MD5 = md5("9f3c2a7be1d04586");
+export const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
+export const OAID_MD5 = "83e9158a4fb54c0e1ef0b238639a23ae";
+export const ANDROID = { imei: "A1000055BCDEF0", oaid: OAID, android_id: "9F3C2A7BE1D04586", mac: "ac:bc:32:9e:00:11" };
+export const IMEI_MD5 = md5("a1000055bcdef0");
+export const ANDROID_ID_MD5 = md5("9f3c2a7be1d04586");
 const MAC_MD5 = md5("AC:BC:32:9E:00:11");
 const IDFA = "AEBE52E7-03EE-455A-B3C4-E57283966239";
 const CAID = "c1f0e5a2b7d84639a0b1c2d3e4f50617";
@@ -21,7 +21,7 @@ export const IP = "203.0.113.9";
 /** The user agents of one phone, from the browser that shows the ad and from the app that registers. */
 export const BROWSER =
   "Mozilla/5.0 (Linux; Android 14; 23127PN0CC Build/UKQ1.23; wv) AppleWebKit/537.36 Mobile Safari/537.36";
-const APP = "Dalvik/2.1.0 (Linux; U; Android 14; 23127PN0CC Build/UKQ1.23)";
+export const APP = "Dalvik/2.1.0 (Linux; U; Android 14; 23127PN0CC Build/UKQ1.23)";
 const IPHONE_BROWSER = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148";
 export const IPHONE_APP = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) MicroMessenger/8.0.47";
 
@@ -48,7 +48,7 @@ export type Call = {
 
 const TENCENT_CALLBACK = "http://tracking.e.qq.com/conv?cb=MTIzYWJj&conv_id=12345678";
 
-export const CALLS: Call[] = [
+export const CALLS: readonly Call[] = [
   {
     what: "an Android app's click at Tencent",
     platform: "tencent",
@@ -316,105 +316,6 @@ export const CALLS: Call[] = [
     ids: ["1", "501", "601", "701", ""],
     arrival: { adData: { track_id: `pbaes.${"a".repeat(480)}` }, device: { ...IOS, mac: ANDROID.mac } },
     by: ["click_key", "idfa", "mac", "caid"],
-  },
-  {
-    what: "a click at vivo, whose ids are all hashed",
-    platform: "vivo",
-    values: {
-      __REQUESTID__: "r-1",
-      __CREATIVEID__: "701",
-      __ADID__: "601",
-      __ADVERTISERID__: "1",
-      __TS__: MS,
-      __OAID__: OAID_MD5,
-      __IMEI__: IMEI_MD5,
-      __UA__: BROWSER,
-    },
-    ids: ["1", "", "601", "701", ""],
-    arrival: { adData: { requestId: "r-1" }, device: ANDROID, ip: IP, ua: APP },
-    by: ["click_key", "imei", "oaid"],
-  },
-  {
-    what: "a click at OPPO's store",
-    platform: "oppo",
-    values: {
-      __ADID__: "601",
-      __TS__: MS,
-      __IMEI__: IMEI_MD5,
-      __OAID__: OAID,
-      __ANDROIDID__: ANDROID_ID_MD5,
-      __IP__: IP,
-      __UA__: BROWSER,
-    },
-    ids: ["", "", "601", "", ""],
-    arrival: { device: ANDROID, ip: IP, ua: APP },
-    by: ["imei", "oaid", "android_id", "ip_ua"],
-  },
-  {
-    what: "a click in OPPO's feed, which has other macros",
-    platform: "oppo",
-    values: { $ad$: "602", $an$: "广告", $req$: "r-2", __TS__: MS, $im$: IMEI_MD5, $m$: "PDEM30", $ua$: BROWSER },
-    ids: ["", "", "602", "", ""],
-    details: { req_id: "r-2", aid_name: "广告", imei_md5: IMEI_MD5, model: "PDEM30", ua: BROWSER },
-    arrival: { adData: { req_id: "r-2" }, device: ANDROID },
-    by: ["click_key", "imei"],
-  },
-  {
-    what: "a click at Xiaomi",
-    platform: "xiaomi",
-    values: {
-      __CUSTOMERID__: "1",
-      __CAMPAIGNID__: "501",
-      __ADID__: "701",
-      __ADNAME__: "创意",
-      __APPID__: "2882",
-      __CALLBACK__: "cb-3",
-      __TS__: MS,
-      __IMEI__: IMEI_MD5,
-      __OAID__: OAID,
-      __ANDROIDID__: ANDROID.android_id,
-      __SIGN__: HASH,
-    },
-    ids: ["1", "501", "", "701", ""],
-    details: {
-      callback: "cb-3",
-      cid_name: "创意",
-      promoted_object_id: "2882",
-      imei_md5: IMEI_MD5,
-      oaid: OAID,
-      android_id: ANDROID.android_id,
-    },
-    arrival: { adData: { callback: "cb-3" }, device: ANDROID },
-    by: ["click_key", "imei", "oaid", "android_id"],
-  },
-  {
-    what: "a click at Huawei, whose macros stand in braces",
-    platform: "huawei",
-    values: {
-      "{corp_id}": "1",
-      "{campaign_id}": "501",
-      "{adgroup_id}": "601",
-      "{content_id}": "701",
-      "{callback}": "cb-4",
-      "{trace_time}": MS,
-      "{event_type}": "click",
-      "{oaid}": OAID,
-      "{device_id}": IMEI_MD5,
-      "{id_type}": "0",
-      "{tracking_enabled}": "1",
-      "{ip}": IP,
-    },
-    ids: ["1", "501", "601", "701", ""],
-    details: {
-      callback: "cb-4",
-      event_type: "click",
-      oaid: OAID,
-      imei_md5: IMEI_MD5,
-      id_type: "0",
-      tracking_enabled: "1",
-    },
-    arrival: { adData: { callback: "cb-4" }, device: ANDROID, ip: IP, ua: APP },
-    by: ["click_key", "imei", "oaid"],
   },
   {
     what: "a click at a platform that has no file of its own",

@@ -16,7 +16,7 @@ import { known, lack, skip } from "../connector/prepared.ts";
 import { get, jsonPost, withQuery } from "../connector/request.ts";
 import { CLIENT_TOKEN_FIELDS, dataTokenOf, newToken } from "../connector/token.ts";
 import { valueIn, valueUnitField } from "../connector/value-unit.ts";
-import { verdictOf } from "../connector/verdict.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 /** vivo's names (certain). An amount goes with each single payment, not with PAY, which counts payers (likely). */
@@ -140,11 +140,14 @@ function userOf(conversion: Conversion): { userIdType: string; userId: string } 
   return wxOpenid === "" ? undefined : { userIdType: "OPENID", userId: wxOpenid };
 }
 
+/** 70100 is a wrong parameter (likely). */
+const KINDS: Kinds = { "0": "accepted", "70100": "permanent" };
+
 /** vivo's codes for an expired token are not documented, but its messages mention the token. */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
-    const [code, text] = [cleanValue(body.code), cleanValue(body.message)];
-    return { code, text, kind: code === "0" ? "accepted" : /token/i.test(text) ? "token" : undefined };
+    const answer = answerBy({ code: body.code, text: body.message }, KINDS);
+    return { ...answer, kind: answer.kind ?? (/token/i.test(answer.text) ? "token" : undefined) };
   });
 }
 

@@ -160,6 +160,7 @@ test("vivo does not dedupe", () => {
 reads(vivoPostback, [
   ["code 0", reply({ code: 0, message: "success" }), "accepted"],
   ["a code whose text names the token", reply({ code: 12101, message: "Token expired" }), "token"],
+  ["a wrong parameter", reply({ code: 70100, message: "clickId" }), "permanent"],
   ["another code", reply({ code: 10, message: "busy" }), "retry"],
 ]);
 

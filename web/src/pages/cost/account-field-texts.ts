@@ -7,6 +7,7 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
   client_id: { en: "Client ID", zh: "客户端 ID", zhHint: "开发者应用或接口用户的 ID，用于换取令牌。" },
   client_secret: { en: "Client secret", zh: "客户端密钥", zhHint: "开发者应用的密钥。" },
   app_id: { en: "App ID", zh: "应用 ID", zhHint: "开发者应用（小米为应用）的 ID。" },
+  app_name: { en: "App name", zh: "应用名称", zhHint: "快应用名称，用于 900401。" },
   app_type: { en: "App type", zh: "应用类别", zhHint: "1 应用，2 游戏，3 快应用，0 其他。" },
   app_secret: { en: "App secret", zh: "应用密钥", zhHint: "开发者应用的密钥。" },
   ad_account_id: { en: "Ad account", zh: "广告账户", zhHint: "与用户的 orgId 不同时填写。" },
