@@ -206,7 +206,6 @@ const CASES: readonly Case[] = [
     time: "ms",
     standIn: () => platforms.vivo,
     settings: () => ({
-      route: "v1",
       v1_url: `${platforms.vivo.url}/openapi/v1/advertiser/behavior/upload`,
       src_id: platforms.vivo.srcId,
       pkg_name: "com.game",

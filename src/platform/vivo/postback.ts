@@ -60,7 +60,11 @@ const MINI_GAME_CODES: Codes = {
 const BASE = "https://marketing-api.vivo.com.cn/openapi";
 
 const FIELDS: readonly AccountField[] = [
-  { name: "route", hint: "v2, or v1 (the older upload, which knows a click by its request).", fallback: "v2" },
+  {
+    name: "route",
+    hint: "auto, v2 (knows a click by its id), or v1 (the older upload, by request and creative).",
+    fallback: "auto",
+  },
   ...CLIENT_TOKEN_FIELDS,
   { name: "src_id", hint: "The data source, from the console.", fallback: "" },
   { name: "src_type", hint: "Kind of the advertised product: APP, Quickapp, Web or offline.", fallback: "APP" },
@@ -76,8 +80,8 @@ const FIELDS: readonly AccountField[] = [
 export const vivoPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
 
 function prepare(conversion: Conversion, { account, nowMs, nonce }: CallContext): Prepared {
-  const route = account("route");
-  if (route !== "v2" && route !== "v1") return skip("The account's `route` must be v2 or v1.");
+  const route = routeOf(conversion, account("route"));
+  if (!route) return skip("The account's `route` must be auto, v2 or v1.");
   const user = userOf(conversion);
   const code = codeOf(conversion, user?.userIdType === "OPENID" ? MINI_GAME_CODES : CODES, account("codes"));
   if (code.kind === "skip") return code;
@@ -111,6 +115,13 @@ function prepare(conversion: Conversion, { account, nowMs, nonce }: CallContext)
     dataList: [behavior],
   };
   return { kind: "request", dedupes: false, request: jsonPost(url, body) };
+}
+
+/** The version that knows the click by what the touch brought; the newer one when neither does. */
+function routeOf(conversion: Conversion, route: string): "v2" | "v1" | undefined {
+  if (route === "v2" || route === "v1") return route;
+  if (route !== "auto") return undefined;
+  return CLICKS.v1(conversion).isKnown && !CLICKS.v2(conversion).isKnown ? "v1" : "v2";
 }
 
 /** How each version names the click, and how it is to match a conversion to one. */

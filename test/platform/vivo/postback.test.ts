@@ -92,6 +92,15 @@ test("without the click's id, vivo matches the device", () => {
   expect(body.dataList[0]).not.toHaveProperty("clickId");
 });
 
+test.each([
+  [{ click_id: "c" }, "auto", "/openapi/v2/advertiser/behavior/upload"],
+  [{ request_id: "r", creative_id: "7" }, "auto", "/openapi/v1/advertiser/behavior/upload"],
+  [{ request_id: "r" }, "auto", "/openapi/v2/advertiser/behavior/upload"],
+  [{ request_id: "r", creative_id: "7" }, "v2", "/openapi/v2/advertiser/behavior/upload"],
+])("a touch with %j goes, on the route %s, to %s", (adData, route, path) => {
+  expect(new URL(vivo.request({ user: ANDROID, adData }, { route }).url).pathname).toBe(path);
+});
+
 test("the older version knows the click by its request and creative", () => {
   const request = vivo.request(BY_DEVICE, V1);
   expect(new URL(request.url).pathname).toBe("/openapi/v1/advertiser/behavior/upload");
@@ -132,7 +141,7 @@ test.each([
 });
 
 test("the click alone names the user if no device is known", () => {
-  const { requestId, creativeId, userId } = behavior({ adData: { requestId: ODD, creative_id: "7" } }, V1);
+  const { requestId, creativeId, userId } = behavior({ adData: { requestId: ODD, creative_id: "7" } });
   expect([requestId, creativeId, userId]).toEqual([ODD, "7", undefined]);
   expect(behavior({ adData: { clickId: ODD } }).clickId).toBe(ODD);
 });
@@ -145,7 +154,7 @@ skips(vivo, [
     "Neither the device's oaid or imei nor the click's request and creative are known.",
   ],
   [PLAYER, {}, "The platform has no code for activate."],
-  [BY_DEVICE, { route: "v3" }, "The account's `route` must be v2 or v1."],
+  [BY_DEVICE, { route: "v3" }, "The account's `route` must be auto, v2 or v1."],
   [BY_DEVICE, { src_type: "web" }, "The account has no `page`."],
   [BY_DEVICE, { access_token: "" }, "The account has no `access_token`."],
   [BY_DEVICE, { src_id: "" }, "The account has no `src_id`."],
