@@ -101,6 +101,8 @@ async function collectAll(server: Touchpoint, app: App): Promise<void> {
     pay("order-1", 600),
     pay("order-2", 100, "USD"),
     pay("order-3", 100, "XAU"),
+    track("$RefundEvent", { $order_id: "order-1", $pay_amount: 200 }),
+    track("$RefundEvent", { $order_id: "unknown order" }),
     pay("", 50),
     track("$AdShow", { $ecpm: 12.345, $ad_type: "reward" }),
     track("$AdShow", { $ecpm: 0.1, $ad_type: "interstitial" }, Date.now() - 2 * DAY_MS),

@@ -81,6 +81,7 @@ async function refreshed(): Promise<object[]> {
 describe("a user who is erased", () => {
   test("is in no table any more, and was in all that hold clients", async () => {
     await person("zelda");
+    await stage.collect("zelda", [track("$RefundEvent", { $order_id: "order-zelda" })]);
     await stage.applyAll();
     // As if a replay were under way.
     await stage.pool.query(

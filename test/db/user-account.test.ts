@@ -10,6 +10,7 @@ import { openEventDays } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
 import { storePostbacks } from "../../src/db/postback.ts";
+import { insertRefunds } from "../../src/db/refund.ts";
 import { findRegistered, loadUsers, renameUser, storeUsers, type UserAccount } from "../../src/db/user-account.ts";
 import { addUserDays } from "../../src/db/user-day.ts";
 import { addUserKeys } from "../../src/db/user-key.ts";
@@ -143,6 +144,7 @@ const TABLES = [
   "user_day",
   "orders",
   "order_key",
+  "refund",
   "attribution_decision",
   "user_key",
   "asa_token",
@@ -189,6 +191,8 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters }]);
     const plain = { hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
     await insertOrders(tx, [{ ...order, ...plain, postbackStatus: 0, passStatus: 0 }]);
+    const asked = { amount: null, currency: "CNY", cents: null };
+    await insertRefunds(tx, [{ ...day, traceId, refundId: traceId, atMs: 3, receivedAtMs: 4, asked }]);
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
     await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);

@@ -3,6 +3,7 @@ import { parse } from "csv-parse/sync";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { addDays } from "../../src/domain/calendar.ts";
+import { METRICS } from "../../src/report/metric/catalogue.ts";
 import type { Visit } from "./browser.ts";
 import { count, isDrawn, isSettled, money, percent, ReportStage } from "./report-stage.ts";
 import { dayOf } from "./results-stage.ts";
@@ -184,7 +185,7 @@ describe("the ad report", () => {
     const { page } = await open({ metrics: "AdCost" });
     await page.getByRole("button", { name: "Choose metrics" }).click();
     const dialog = page.getByRole("dialog");
-    await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(71);
+    await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(METRICS.length);
     await dialog.getByLabel("Search by name or definition").fill("divided by clicks");
     await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(1);
     await dialog.getByLabel("Cost per click").check();
