@@ -65,7 +65,7 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
       client_secret: clientSecret,
     });
     const tencentUrls = { url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` };
-    const vivoUrl = `${vivo.url}/openapi/v1`;
+    const vivoUrl = `${vivo.url}/openapi`;
     return [
       account(
         "tencent",
@@ -83,8 +83,9 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
       account(
         "vivo",
         {
-          url: `${vivoUrl}/advertiser/behavior/upload`,
-          token_url: `${vivoUrl}/oauth2/refreshToken`,
+          url: `${vivoUrl}/v2/advertiser/behavior/upload`,
+          v1_url: `${vivoUrl}/v1/advertiser/behavior/upload`,
+          token_url: `${vivoUrl}/v1/oauth2/refreshToken`,
           client_id: vivo.clientId,
           src_id: vivo.srcId,
           pkg_name: "com.example.game",

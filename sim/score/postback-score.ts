@@ -32,7 +32,7 @@ const CODES: Readonly<Record<string, Codes>> = {
   baidu_mini_game: { activate: "4", register: "25", pay: "26" },
   baidu_app: { activate: "activate", register: "register", pay: "orders", twice: "retain_1day" },
   bilibili: { activate: "APP_FIRST_ACTIVE", register: "USER_REGISTER", pay: "USER_COST", twice: "RETENTION" },
-  vivo: { activate: "ACTIVATION", register: "REGISTER", pay: "PAY", twice: "RETENTION_1" },
+  vivo: { activate: "ACTIVATION", register: "REGISTER", pay: "PAY_ONETIME", twice: "RETENTION_1" },
 };
 
 const LATE_MS = 3 * DAY_MS;

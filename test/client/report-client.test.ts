@@ -81,7 +81,7 @@ describe("the client", () => {
       columns: ["AppGamePayAmountStandard"],
       items: [{ channel: "<a> & b", AppGamePayAmountStandard: 6 }],
       total: [{ AppGamePayAmountStandard: 6 }],
-      tips: { Payments: "Sum of the orders." },
+      tips: { Payments: "Sum of the orders, less what was paid back of them." },
       static: ["Channel"],
     });
   });
