@@ -27,9 +27,9 @@ export function completeDay(costs: readonly PulledCost[], totals: Totals): Compl
   for (const [currency, sample] of samples) {
     const isOwn = (cost: PulledCost) => cost.currency === currency;
     const rows = merged(costs.filter(isOwn));
+    const ofPlans = byPlan(rows.values());
     for (const plan of merged(totals.plans.filter(isOwn)).values()) {
-      const own = [...rows.values()].filter(({ gid }) => gid === plan.gid);
-      addRest(rows, difference(plan, own));
+      addRest(rows, difference(plan, ofPlans.get(plan.gid) ?? []));
     }
     if (totals.account) {
       const nothing = { ...sample, gid: "", aid: "", impressions: 0, clicks: 0, costE4: 0 };
@@ -62,6 +62,17 @@ function add(rows: Rows, cost: PulledCost): void {
   row.impressions += cost.impressions;
   row.clicks += cost.clicks;
   row.costE4 += cost.costE4;
+}
+
+/** Grouped once: an account may have thousands of plans with tens of thousands of ads. */
+function byPlan(rows: Iterable<PulledCost>): Map<string, PulledCost[]> {
+  const plans = new Map<string, PulledCost[]>();
+  for (const row of rows) {
+    const own = plans.get(row.gid);
+    if (own) own.push(row);
+    else plans.set(row.gid, [row]);
+  }
+  return plans;
 }
 
 /** Adds what is missing; a figure of which there is too much adds nothing. */
