@@ -6,6 +6,7 @@ import { type Connection, openPool } from "../db/engine/pool.ts";
 import { endReplay } from "../db/facts.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
+import { LargeTurn } from "../large-turn.ts";
 import { createLog } from "../log.ts";
 import { startLoop, type Trouble } from "../loop.ts";
 import type { Applied } from "./applier.ts";
@@ -22,6 +23,8 @@ export type WorkerSettings = {
   term: string | undefined;
   /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
   durable: SharedArrayBuffer;
+  /** The cell of LargeTurn. */
+  largeTurn: SharedArrayBuffer;
 };
 
 /** Messages to the thread. */
@@ -55,6 +58,7 @@ const applier = new Applier({
   log,
   durable: () => Number(Atomics.load(durable, 0)),
   term: () => term,
+  largeTurn: new LargeTurn(settings.largeTurn),
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
 });
 

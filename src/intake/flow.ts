@@ -48,6 +48,8 @@ export class Flow {
   /** Only in a process that collects or applies; other processes never apply. */
   readonly #lock: ApplyLock | undefined;
   #thread: ApplyThread | undefined;
+  /** The cell of LargeTurn, which the threads for applying and for large bodies share. */
+  readonly #largeTurn = new SharedArrayBuffer(4);
   readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
@@ -68,7 +70,7 @@ export class Flow {
     this.journal = journal;
     this.refusals = refusals;
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
-    this.largeBodies = new LargeBodies({ refusals, log });
+    this.largeBodies = new LargeBodies({ largeTurn: this.#largeTurn, refusals, log });
     this.budgets = new IntakeBudgets({
       app: { entriesPerS: config.appEntriesPerS, bytesPerS: config.appBytesPerS },
       address: { entriesPerS: config.addressEntriesPerS, bytesPerS: config.addressBytesPerS },
@@ -152,6 +154,7 @@ export class Flow {
       logLevel: this.#config.logLevel,
       eventRetentionDays: this.#config.eventRetentionDays,
       erasureKey: this.#erasureKey,
+      largeTurn: this.#largeTurn,
       log: this.#log,
       onApplied: (applied) => this.#applied(applied),
       onStuck: (reason) => {

@@ -22,7 +22,7 @@ export function liveRoutes(server: FastifyInstance, context: LiveContext): void 
       tags: ["operations"],
       querystring: Type.Object({ app_id: Type.String({ pattern: "^\\d+$" }) }),
     },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const { app_id } = request.query as { app_id: string };
       const app = context.apps.byId(Number(app_id));
       const given = Buffer.from((request.headers.authorization ?? "").replace(/^Bearer /, ""));
@@ -31,7 +31,7 @@ export function liveRoutes(server: FastifyInstance, context: LiveContext): void 
         throw new ApiError("badSign", "Authorization must be `Bearer ` followed by the app_key of this app.");
       }
       const watched: Watched = { appId: app.appId, clientId: "", event: "", scope: "debug" };
-      openStream(context.live, { request, reply }, watched, {
+      await openStream(context.live, { request, reply }, watched, {
         messageOf: ({ call }) => (isCollected(call) ? `data: ${debugTextOf(app.appId, call)}\n\n` : ""),
         mayGoOn: async () => true,
       });

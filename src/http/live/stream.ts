@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError, CODES } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
+import { ownTurn } from "../../own-turn.ts";
 import type { Live } from "./live.ts";
 import type { Told } from "./told.ts";
 import type { Watched } from "./watching.ts";
@@ -18,13 +19,17 @@ type Manner = {
 };
 
 /** Streams the watched calls until the caller hangs up or may no longer watch, or the server stops. */
-export function openStream(
+export async function openStream(
   live: Live,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   watched: Watched,
   { messageOf, mayGoOn }: Manner,
-): void {
+): Promise<void> {
+  // The remembered calls are up to half a megabyte: a hundred watchers who come together would hold up everybody.
+  await ownTurn();
   const { raw } = reply;
+  // Nobody is there any more, and nothing would end the watch.
+  if (raw.destroyed) return void reply.hijack();
   const remembered: (string | Buffer)[] = [];
   let missed = 0;
   let isOpen = false;

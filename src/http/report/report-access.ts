@@ -7,13 +7,11 @@ import { assertShallow, isObject, type JsonValue } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { KIB, LIMITS } from "../../limits.ts";
+import { ownTurn } from "../../own-turn.ts";
 import type { ReportContext } from "./report-context.ts";
 
 /** A report's body up to this size is signed in all spellings without yielding to other requests. */
 const SIGNED_BYTES_AT_ONCE = 16 * KIB;
-
-/** Lets other requests have their turn. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The same text for every reason, so that a caller without the key learns nothing about which keys exist. */
 const NOT_VERIFIED = "sign or Authorization does not verify.";
@@ -48,7 +46,7 @@ export async function requireSigned(
   const signed = { body: request.plainBody.toString("utf8"), sign, appKey: developer.appKey };
   const isSigned = await isReportSigned(
     signed,
-    request.plainBody.length > SIGNED_BYTES_AT_ONCE ? turn : async () => {},
+    request.plainBody.length > SIGNED_BYTES_AT_ONCE ? ownTurn : async () => {},
   );
   const signs = new Set([sign.toLowerCase(), sign]);
   if (!isSigned || !(await isTokenOf(tokenOf(request), signs, clock()))) throw new ApiError("badSign", NOT_VERIFIED);

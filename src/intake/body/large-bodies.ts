@@ -7,13 +7,15 @@ import { SharedRoom } from "../../shared-room.ts";
 import type { Refusals } from "../refusals.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { JudgedLarge, SentLarge } from "./judge.ts";
-import type { JudgeReply, JudgeRequest } from "./large-body-worker.ts";
+import type { JudgeReply, JudgeRequest, JudgeSettings } from "./large-body-worker.ts";
 import { transferable } from "./transferable.ts";
 
 const HEAP_MB = 256;
 const NURSERY_MB = 16;
 
 type AppOfBody = { appId: number; metadata: AppMetadata };
+
+type LargeBodiesOptions = JudgeSettings & { refusals: Refusals; log: Log; script?: URL; heapMb?: number };
 
 type Job = {
   sent: SentLarge;
@@ -28,7 +30,7 @@ type Job = {
  * others wait for the next thread.
  */
 export class LargeBodies {
-  readonly #options: { refusals: Refusals; log: Log; script?: URL; heapMb?: number };
+  readonly #options: LargeBodiesOptions;
   readonly #waiting = new FairQueue<number, Job>();
   readonly #room = new SharedRoom<number>(LIMITS.largeBodiesWaiting);
   /** The metadata of each app that the thread has. */
@@ -37,7 +39,7 @@ export class LargeBodies {
   #running: Job | undefined;
   #handedOver = 0;
 
-  constructor(options: { refusals: Refusals; log: Log; script?: URL; heapMb?: number }) {
+  constructor(options: LargeBodiesOptions) {
     this.#options = options;
   }
 
@@ -94,8 +96,9 @@ export class LargeBodies {
   }
 
   #start(): Worker {
-    const { log, script, heapMb = HEAP_MB } = this.#options;
+    const { largeTurn, log, script, heapMb = HEAP_MB } = this.#options;
     const thread = new Worker(script ?? new URL("./large-body-worker.js", import.meta.url), {
+      workerData: { largeTurn } satisfies JudgeSettings,
       // A parsed large body lives as long as the body itself, so a large nursery would only cause copying.
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: NURSERY_MB },
     });

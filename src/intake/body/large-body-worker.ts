@@ -1,11 +1,15 @@
 import { setPriority } from "node:os";
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError, type CodeName } from "../../errors.ts";
 import { collectAfterBody } from "../../garbage.ts";
+import { LargeTurn } from "../../large-turn.ts";
+import { LIMITS } from "../../limits.ts";
 import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
 import { saidBytes } from "./sent-body.ts";
 import { transferable } from "./transferable.ts";
+
+export type JudgeSettings = { largeTurn: SharedArrayBuffer };
 
 /** A body to judge. Metadata are sent only when new; `forget` drops all others first. */
 export type JudgeRequest = Omit<SentLarge, "bytes"> & {
@@ -26,12 +30,23 @@ if (process.platform === "linux") setPriority(PRIORITY);
 
 const port = parentPort!;
 const metadataOf = new Map<number, AppMetadata>();
+const largeTurn = new LargeTurn((workerData as JudgeSettings).largeTurn);
 
-port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) => {
+port.on("message", async (request: JudgeRequest) => {
+  const plainBytes = saidBytes(Buffer.from(request.bytes.buffer), request.headers);
+  if (plainBytes <= LIMITS.applyBatchBytes) return judge(request);
+  await largeTurn.take();
+  judge(request);
+  setImmediate(() => {
+    collectAfterBody(plainBytes);
+    largeTurn.give();
+  });
+});
+
+function judge({ bytes, appId, metadata, forget, ...sent }: JudgeRequest): void {
   if (forget) metadataOf.clear();
   if (metadata) metadataOf.set(appId, metadata);
   const sentBytes = Buffer.from(bytes.buffer);
-  const plainBytes = saidBytes(sentBytes, sent.headers);
   try {
     const judged = judgeLarge({ ...sent, bytes: sentBytes }, metadataOf.get(appId)!);
     const body = transferable(judged.body);
@@ -41,5 +56,4 @@ port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) =
     if (!(error instanceof ApiError)) throw error;
     port.postMessage({ kind: "refused", reason: error.reason, message: error.message } satisfies JudgeReply);
   }
-  setImmediate(collectAfterBody, plainBytes);
-});
+}

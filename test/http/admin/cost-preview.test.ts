@@ -58,6 +58,13 @@ describe("a preview of a file of costs", () => {
     expect((await preview(app, csv)).rows).toEqual({ new: 0, replaces: 0, same: 3 });
   });
 
+  test("takes the line ends of all systems, also in one file", async () => {
+    const lines = ["2024-06-15,tencent,1,,,1", "2024-06-15,tencent,2,,,1", "2024-06-15,tencent,3,,,x"];
+    const seen = await preview(empty, `${HEADER}\n${lines.join("\r\n")}\r2024-06-15,tencent,4,,,1`);
+    expect(seen.rows).toEqual({ new: 3, replaces: 0, same: 0 });
+    expect(seen.problems).toMatchObject([{ line: 4 }]);
+  });
+
   test("names every bad line, and still counts the others", async () => {
     const app = await server.createApp();
     const lines = [

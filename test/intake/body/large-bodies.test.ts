@@ -18,6 +18,7 @@ const metadata = (mode: AppMetadata["mode"] = "open"): AppMetadata => ({
 const opened: LargeBodies[] = [];
 function open(options: { heapMb?: number } = {}): LargeBodies {
   const bodies = new LargeBodies({
+    largeTurn: new SharedArrayBuffer(4),
     refusals: new Refusals(() => NOW_MS),
     log: createLog("silent"),
     script,

@@ -21,7 +21,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: OperationCon
       const { appId } = await context.apps.findById(Number(query.app_id));
       const { client_id: clientId = "", event = "", scope = "all" } = query;
       const watched = { appId, clientId, event, scope };
-      openStream(context.live, { request, reply }, watched, {
+      await openStream(context.live, { request, reply }, watched, {
         messageOf: ({ message }) => message,
         mayGoOn: () => isStillSignedIn(context, request.actor),
       });

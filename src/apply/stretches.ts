@@ -1,0 +1,124 @@
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { elapsedMs } from "../clock.ts";
+import type { Executor } from "../db/engine/sql.ts";
+import { readCursor } from "../db/journal-cursor.ts";
+import { collectAfterBody } from "../garbage.ts";
+import { JournalReader } from "../journal/reader.ts";
+import type { LargeTurn } from "../large-turn.ts";
+import { LIMITS } from "../limits.ts";
+import { isLarge, isLargeItem, type Stretch } from "./batch.ts";
+import { type DecodedEntry, decodeItem } from "./entry/decode.ts";
+
+/** Decoded stretches that may wait: enough to keep apply busy while there is something to read. */
+const AHEAD_MAX = 1;
+
+/**
+ * How long decoding may hold the thread before the database connection gets its turn. A transaction makes about fifteen
+ * round trips, and each of them waits for the current slice.
+ */
+const SLICE_MS = 1;
+
+export type StretchOptions = {
+  pool: Executor;
+  journal: { id: string; dir: string };
+  /** The journal's last durable byte, read again before each stretch. */
+  durable: () => number;
+  /** Shared with the thread that judges large bodies, if there is one. */
+  largeTurn?: LargeTurn;
+};
+
+/** Reads the journal from the cursor on, stretch by stretch, and one stretch ahead when asked to. */
+export class Stretches {
+  readonly #options: StretchOptions;
+  #reader: JournalReader | undefined;
+  #ahead: Stretch[] = [];
+  #reading: Promise<void> | undefined;
+  #holdsLargeTurn = false;
+
+  constructor(options: StretchOptions) {
+    this.#options = options;
+  }
+
+  /** The next stretch, or undefined at the journal's end. The one before is done with. */
+  async next(): Promise<Stretch | undefined> {
+    this.#giveLargeTurn();
+    if (this.#ahead.length === 0) await this.#reading;
+    return this.#ahead.shift() ?? (await this.#read());
+  }
+
+  /** Decodes the next stretch while the database works on the current one and the thread would otherwise be idle. */
+  readAhead(): void {
+    if (this.#reading) return;
+    const reading = (async () => {
+      while (this.#ahead.length < AHEAD_MAX) {
+        const stretch = await this.#read();
+        if (!stretch) break;
+        this.#ahead.push(stretch);
+      }
+    })();
+    this.#reading = reading;
+    // `next` meets a failure here, because it awaits #reading when no stretch is ready.
+    reading.then(
+      () => (this.#reading = undefined),
+      () => {},
+    );
+  }
+
+  /** Whether the cursor is where reading has come to. A crash of the database loses commits that were not on its disk yet. */
+  async isAtCursor(): Promise<boolean> {
+    const { pool, journal } = this.#options;
+    return (await readCursor(pool, journal.id)) === this.#reader!.position;
+  }
+
+  /** Reads from the cursor again. */
+  async forget(): Promise<void> {
+    await this.#reading?.catch(() => {});
+    await this.#reader?.close().catch(() => {});
+    this.#reader = undefined;
+    this.#reading = undefined;
+    this.#ahead = [];
+  }
+
+  async close(): Promise<void> {
+    await this.#reading?.catch(() => {});
+    await this.#reader?.close();
+  }
+
+  async #read(): Promise<Stretch | undefined> {
+    const { pool, journal } = this.#options;
+    this.#reader ??= new JournalReader(journal.dir, await readCursor(pool, journal.id));
+    const { position: from } = this.#reader;
+    const until = this.#options.durable();
+    const entries: DecodedEntry[] = [];
+    let sliceStartedMs = elapsedMs();
+    // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
+    for (let bytes = 0; bytes < LIMITS.applyBatchBytes; ) {
+      const item = await this.#reader.next(until);
+      if (!item) break;
+      if (isLargeItem(item)) await this.#takeLargeTurn();
+      const entry = decodeItem(item);
+      collectAfterBody(entry.head?.gzip ?? 0);
+      entries.push(entry);
+      bytes += item.until - item.from + (entry.head?.gzip ?? 0);
+      if (elapsedMs() - sliceStartedMs > SLICE_MS) {
+        await yieldToLoop();
+        sliceStartedMs = elapsedMs();
+      }
+    }
+    if (entries.length === 0) return undefined;
+    return { journalId: journal.id, from, until: this.#reader.position, entries };
+  }
+
+  async #takeLargeTurn(): Promise<void> {
+    await this.#options.largeTurn?.take();
+    this.#holdsLargeTurn = true;
+  }
+
+  /** Gives the turn back once no large body is in memory. */
+  #giveLargeTurn(): void {
+    if (!this.#holdsLargeTurn || this.#reading || this.#ahead.some(isLarge)) return;
+    globalThis.gc?.();
+    this.#options.largeTurn?.give();
+    this.#holdsLargeTurn = false;
+  }
+}
