@@ -9,7 +9,9 @@ import type {
   CostConnector,
   CostPage,
   CostQuestion,
+  CreativeCost,
   CutDay,
+  HourlyCost,
   PulledCost,
   PulledName,
   Subject,
@@ -31,12 +33,14 @@ export type Gathered =
   | {
       kind: "gathered";
       costs: PulledCost[];
+      creatives: CreativeCost[];
+      hours: HourlyCost[];
       planTotals: PulledCost[];
       /** Undefined when the platform has not told the account's totals. */
       totals: PulledCost[] | undefined;
       cut: CutDay[];
       names: PulledName[];
-      /** Why totals are missing, by subject. */
+      /** Why creatives, hours or totals are missing, by subject. */
       withoutTotals: ReadonlyMap<Subject, string>;
       withoutNames: string;
     }
@@ -50,6 +54,8 @@ type Found = Omit<Extract<Gathered, { kind: "gathered" }>, "kind" | "withoutTota
 function take(page: Page, found: Found): void {
   // One by one: a page may hold more rows than a call can have arguments.
   for (const cost of page.costs) found.costs.push(cost);
+  for (const cost of page.creatives ?? []) found.creatives.push(cost);
+  for (const cost of page.hours ?? []) found.hours.push(cost);
   for (const total of page.planTotals ?? []) found.planTotals.push(total);
   if (page.totals) {
     found.totals ??= [];
@@ -61,7 +67,14 @@ function take(page: Page, found: Found): void {
 
 /** Questions that are still to be asked, by subject. */
 class Open {
-  readonly #questions: Record<Subject, CostQuestion[]> = { costs: [], plan_totals: [], totals: [], names: [] };
+  readonly #questions: Record<Subject, CostQuestion[]> = {
+    creatives: [],
+    hours: [],
+    costs: [],
+    plan_totals: [],
+    totals: [],
+    names: [],
+  };
   readonly #connector: CostConnector;
 
   constructor(connector: CostConnector) {
@@ -72,9 +85,9 @@ class Open {
     for (const question of questions) this.#questions[this.#connector.subjectOf(question)].push(question);
   }
 
-  /** The next question about costs or totals, in the order of subjects. */
+  /** The next question about creatives, hours, costs or totals, in the order of subjects. */
   next(): { subject: Exclude<Subject, "names">; question: CostQuestion } | undefined {
-    for (const subject of ["costs", "plan_totals", "totals"] as const) {
+    for (const subject of ["creatives", "hours", "costs", "plan_totals", "totals"] as const) {
       const question = this.#questions[subject].shift();
       if (question) return { subject, question };
     }
@@ -108,7 +121,7 @@ export class CostCrawl {
 
   async gather(range: DayRange): Promise<Gathered> {
     await this.#refreshAhead();
-    const found: Found = { costs: [], planTotals: [], totals: undefined, cut: [], names: [] };
+    const found: Found = { costs: [], creatives: [], hours: [], planTotals: [], totals: undefined, cut: [], names: [] };
     const open = new Open(this.#connector);
     open.add(this.#connector.start(range, this.#context()));
     const withoutTotals = new Map<Subject, string>();
@@ -121,7 +134,7 @@ export class CostCrawl {
       } else if (page.kind === "refused" && one.subject !== "costs") withoutTotals.set(one.subject, page.reason);
       else return page;
       asked += 1;
-      if (asked > REQUESTS_MAX || found.costs.length > ROWS_MAX) {
+      if (asked > REQUESTS_MAX || found.costs.length + found.creatives.length + found.hours.length > ROWS_MAX) {
         return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
       }
     }

@@ -41,8 +41,9 @@ const BACK_OFF_MS = [5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS] as const;
 /**
  *   today, yesterday ── every hour ──▶ older ── once a day, after 09:00 ──▶ settled
  *
- * A day that was never pulled is due at once, back to the first one that was, and for a new account 30 days back. The
- * newest day comes first. After failures nothing is due for a while, unless the account was changed meanwhile.
+ * A day that was never pulled is due at once, back to the first one that was, and for a new account to 30 days before
+ * its creation. The newest day comes first. After failures nothing is due for a while, unless the account was changed
+ * meanwhile.
  */
 export function dueDays(state: PulledState, at: ScheduleAt): string[] {
   return isWaiting(state, at.nowMs) ? [] : openDays(state, at).filter((day) => isDue(day, state, at));
@@ -52,7 +53,9 @@ export function dueDays(state: PulledState, at: ScheduleAt): string[] {
 export function openDays(state: PulledState, at: ScheduleAt): string[] {
   const { nowMs, calendar, reachDays } = at;
   const today = calendar.dayOf(nowMs);
-  const age = Math.min(Math.max(knownDays(state, today), FIRST_DAYS), SCHEDULED_DAYS, reachDays);
+  // Counted from the account's last change: while the platform is down, the first of the days do not slip out of sight.
+  const firstDays = FIRST_DAYS + daysBetween(calendar.dayOf(state.changedAtMs), today);
+  const age = Math.min(Math.max(knownDays(state, today), firstDays), SCHEDULED_DAYS, reachDays);
   return unsettled(state, { calendar, newest: today, count: age });
 }
 

@@ -52,10 +52,12 @@ async function account(access: ReturnType<(typeof ACCESS)["tencent"]>): Promise<
     costs: true,
     ratePerS: 10,
     tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
     lastError: "",
     lastErrorAtMs: null,
   };
-  await storeAccount(pool, vault, { appId: app.appId, advertiserId: ACCOUNT, ...rest, ...access }, 0);
+  await storeAccount(pool, vault, { appId: app.appId, advertiserId: ACCOUNT, ...rest, ...access }, Date.now());
   await pool.end();
 }
 

@@ -30,20 +30,20 @@ const pull = (atMs: number, sameSinceMs = atMs) => ({ atMs, sameSinceMs });
 /** An account whose last days were all pulled at one time. */
 function pulled(lastDays: number, atMs: number, change: Partial<PulledState> = {}): PulledState {
   const days = Array.from({ length: lastDays }, (_, back) => [ago(back), pull(atMs)] as const);
-  return { changedAtMs: 0, attemptedAtMs: atMs, failures: 0, pulls: new Map(days), ...change };
+  return { changedAtMs: at("00:00:00"), attemptedAtMs: atMs, failures: 0, pulls: new Map(days), ...change };
 }
 const when = (nowMs: number, reachDays = Number.POSITIVE_INFINITY) => ({ nowMs, calendar, reachDays });
 const due = (state: PulledState, nowMs: number) => dueDays(state, when(nowMs));
 
 test("thirty days of a new account are due at once, newest first", () => {
-  const state = { changedAtMs: 0, attemptedAtMs: null, failures: 0, pulls: new Map() };
+  const state = { changedAtMs: at("00:00:00"), attemptedAtMs: null, failures: 0, pulls: new Map() };
   const days = due(state, at("00:00:01"));
   expect(days).toHaveLength(30);
   expect([days[0], days.at(-1)]).toEqual([TODAY, ago(29)]);
 });
 
 test("days beyond the platform's reach are never due", () => {
-  const state = { changedAtMs: 0, attemptedAtMs: null, failures: 0, pulls: new Map() };
+  const state = { changedAtMs: at("00:00:00"), attemptedAtMs: null, failures: 0, pulls: new Map() };
   expect(dueDays(state, when(at("12:00:00"), 7)).at(-1)).toBe(ago(6));
   expect(openDays(pulled(80, at("12:00:00", ago(1))), when(at("12:00:00"), 7))).toHaveLength(7);
 });
@@ -121,7 +121,7 @@ test("days that never settled are told apart: those that can be pulled by hand, 
 
 test("days missed while nothing ran are due, back to the first day ever pulled, for up to ninety days", () => {
   const since = (days: number): PulledState => ({
-    changedAtMs: 0,
+    changedAtMs: at("00:00:00"),
     attemptedAtMs: 0,
     failures: 0,
     pulls: new Map([[ago(days), pull(at("12:00:00", ago(days)))]]),
@@ -139,7 +139,7 @@ test.each([
   [99, 60],
 ])("after %d failures in a row nothing is due for %d minutes", (failures, minutes) => {
   const attemptedAtMs = at("12:00:00");
-  const state = { changedAtMs: 0, attemptedAtMs, failures, pulls: new Map() };
+  const state = { changedAtMs: at("00:00:00"), attemptedAtMs, failures, pulls: new Map() };
   expect(due(state, attemptedAtMs + minutes * MINUTE_MS - 1)).toEqual([]);
   expect(due(state, attemptedAtMs + minutes * MINUTE_MS)).toHaveLength(30);
 });
@@ -156,7 +156,7 @@ test("days are in the app's time zone, even when its clock changes", () => {
   const pulls = new Map(
     Array.from({ length: 30 }, (_, back) => [addDays("2026-10-25", -back), pull(nine - 2 * HOUR_MS)] as const),
   );
-  const state = { changedAtMs: 0, attemptedAtMs: 0, failures: 0, pulls };
+  const state = { changedAtMs: at("00:00:00"), attemptedAtMs: 0, failures: 0, pulls };
   expect(dueDays(state, { ...when(nine - 1), calendar: berlin })).toHaveLength(2);
   expect(dueDays(state, { ...when(nine), calendar: berlin })).toHaveLength(8);
 });
@@ -196,8 +196,8 @@ function simulated({ hours, downHours, finalAge }: { hours: number; downHours: S
   const pulls = new Map<string, DayPull>();
   const settledAt = new Map<string, { age: number; before: DayPull | undefined }>();
   const repulled: string[] = [];
-  let state: PulledState = { changedAtMs: 0, attemptedAtMs: null, failures: 0, pulls };
   const startMs = at("00:30:00");
+  let state: PulledState = { changedAtMs: startMs, attemptedAtMs: null, failures: 0, pulls };
   for (let hour = 0; hour < hours; hour += 3) {
     const nowMs = startMs + hour * HOUR_MS;
     const days = due(state, nowMs);
@@ -244,8 +244,17 @@ test("whatever fails in between, every day is pulled, settles once, and is then 
         expect(age).toBeGreaterThanOrEqual(3);
       }
     }),
-    { numRuns: 10 },
+    { numRuns: 10, examples: [[{ finalAge: 0, down: [{ from: 0, hours: 22 }] }]] },
   );
+});
+
+test("a new account's first days are pulled however long the platform is down at first", () => {
+  const { settledAt } = simulated({
+    hours: 24 * 14,
+    downHours: new Set(Array.from({ length: 60 }, (_, at) => at)),
+    finalAge: 0,
+  });
+  expect(daysOf({ fromDay: ago(29), toDay: TODAY }).filter((day) => !settledAt.has(day))).toEqual([]);
 });
 
 test("without failures, a day whose figures no longer change settles on its third day", () => {
