@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: installs what is missing and builds what has changed. Quick when there is nothing to do.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -30,6 +30,9 @@ const sources = fingerprint([
   "bench",
   "sim",
   "test/report/oracle.ts",
+  "test/report/oracle-ads.ts",
+  "test/report/oracle-days.ts",
+  "test/report/oracle-hours.ts",
   "test/report/oracle-market.ts",
   "tsconfig.json",
   "tsconfig.build.json",
@@ -37,6 +40,9 @@ const sources = fingerprint([
 ]);
 if (readStamp(builtStamp) !== sources) {
   console.error("Building …");
+  // What was built from files that no longer exist would otherwise stay, and be packed.
+  for (const name of ["src", "sim", "bench", "test"])
+    rmSync(join(root, "dist", name), { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   run(process.execPath, [tsc, "-p", "tsconfig.build.json"], "The build failed.");
   writeFileSync(builtStamp, sources);

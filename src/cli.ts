@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { runCommand } from "./cli/program.ts";
 
 const exitCode = await runCommand(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { networkInterfaces } from "node:os";
 import type { App } from "./db/app.ts";
 import { isLoopbackHost } from "./domain/network.ts";
+import { COMMAND } from "./version.ts";
 
 /** The facts that the greeting shows. */
 export type Started = {
@@ -13,8 +14,6 @@ export type Started = {
   demo: App | undefined;
   showsSecrets: boolean;
 };
-
-const CLI = "npm run -s cli --";
 
 export function greeting(started: Started): string {
   const { address, admin, demo, showsSecrets, reachedAt } = started;
@@ -29,7 +28,7 @@ export function greeting(started: Started): string {
 
 function wayIn(setupLink: string | undefined): string {
   return setupLink === undefined
-    ? `\nNobody can sign in yet. Secrets are printed to a terminal only: \`${CLI} admin link\` prints the way in.`
+    ? `\nNobody can sign in yet. Secrets are printed to a terminal only: \`${COMMAND} admin link\` prints the way in.`
     : `\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`;
 }
 
@@ -44,7 +43,7 @@ HOST=127.0.0.1 keeps it to this machine. It speaks plain HTTP: before it goes on
 }
 
 function demoNote({ appId }: App): string {
-  return `\nA demo app is ready: ${appId}. \`${CLI} app list --keys\` shows its keys; DEMO_APP=off makes none.`;
+  return `\nA demo app is ready: ${appId}. \`${COMMAND} app list --keys\` shows its keys; DEMO_APP=off makes none.`;
 }
 
 function demoLines(app: App, address: string): string {

@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
-/** package.json, seen from dist/src or from src. */
-const FILE = new URL(import.meta.url.includes("/dist/") ? "../../package.json" : "../package.json", import.meta.url);
+/** The folder of package.json, seen from dist/src or from src. */
+const ROOT = new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url);
 
-export const VERSION = (JSON.parse(readFileSync(FILE, "utf8")) as { version: string }).version;
+export const VERSION = (JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as { version: string }).version;
+
+/** How a person calls the command line: from a clone of the repository, or from the installed package. */
+export const COMMAND = existsSync(new URL("bin/cli.mjs", ROOT)) ? "npm run -s cli --" : "touchpoint";

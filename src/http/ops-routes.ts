@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
+import type { Clock } from "../clock.ts";
 import { success } from "../contract/envelope.ts";
 import { refreshProgress } from "../db/dirty-day.ts";
 import { canAnswer } from "../db/engine/pool.ts";
@@ -7,12 +8,15 @@ import { ApiError } from "../errors.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Metrics } from "../intake/metrics.ts";
 import type { Progress } from "../intake/progress.ts";
+import { within } from "../within.ts";
 import { JSON_TYPE } from "./answer.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
+import { StoredFigures } from "./stored-figures.ts";
 import { once, type WarmUp } from "./warm-up.ts";
 
 export type OpsContext = {
   pool: pg.Pool;
+  clock: Clock;
   intake: Intake;
   progress: Progress;
   metrics: Metrics;
@@ -20,6 +24,9 @@ export type OpsContext = {
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
 };
+
+/** A database that hangs is as good as away: whoever asks for readiness gives up soon. */
+const DATABASE_MS_MAX = 800;
 
 /** The page contains its style and needs nothing else: no script may run, and no page may frame it. */
 const PAGE_HEADERS = {
@@ -50,17 +57,19 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
       asking ??= canAnswer(context.pool).finally(() => {
         asking = undefined;
       });
-      const database = (await asking) ? "there" : "away";
+      const isThere = await within(DATABASE_MS_MAX, asking).catch(() => false);
+      const database = isThere ? "there" : "away";
       const apply = database === "there" ? context.applyObstacle() : undefined;
       return reply.send(success({ status: "ready", database, ...(apply && { apply }) }));
     },
   });
 
+  const storedFigures = new StoredFigures(context);
   server.get("/metrics", {
     schema: { summary: "Metrics for Prometheus", tags: ["operations"] },
     handler: async (_request, reply) => {
-      reply.type(context.metrics.registry.contentType);
-      return reply.send(await context.metrics.text());
+      const [own, stored] = await Promise.all([context.metrics.text(), storedFigures.text()]);
+      return reply.type(context.metrics.registry.contentType).send(`${own}\n${stored}`);
     },
   });
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { VERSION } from "../version.ts";
 import type { Counted } from "./refusals.ts";
 
 type LiveFigures = {
@@ -71,6 +72,12 @@ export class Metrics {
 
   constructor(live: LiveFigures) {
     this.#refusals = live.refusals;
+    new Gauge({
+      name: "touchpoint_build_info",
+      help: "Always 1; the labels say which version runs.",
+      labelNames: ["version", "node"] as const,
+      registers: [this.registry],
+    }).set({ version: VERSION, node: process.version }, 1);
     this.#gauge("touchpoint_journal_depth_bytes", "Journal that has not been applied yet.", () => live.backlogBytes());
     this.#gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () =>
       live.waitingBytes(),

@@ -65,6 +65,14 @@ describe("/metrics", () => {
     "touchpoint_refused_total",
     "touchpoint_disk_free_bytes",
     "touchpoint_resident_memory_bytes",
+    "touchpoint_build_info",
+    "touchpoint_database_up",
+    "touchpoint_postbacks_waiting",
+    "touchpoint_postback_due_age_seconds",
+    "touchpoint_cube_lag_seconds",
+    "touchpoint_set_aside_entries",
+    "touchpoint_cost_pull_age_seconds",
+    "touchpoint_refresh_tokens_ending",
   ])("has %s with its help and type", async (name) => {
     const { text } = await metrics();
     expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.*\\.$`, "m"));

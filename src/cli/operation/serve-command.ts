@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+
+/** Both stand in the package, seen from dist/src/cli/operation. */
+const START = fileURLToPath(new URL("../../../../bin/start.sh", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
+
+export function serveCommand(program: Command): void {
+  program
+    .command("serve")
+    .description(
+      "Run the server until it is stopped; HOST, PORT, DATA_DIR and the other settings as in docs/OPERATIONS.md",
+    )
+    .action(runServer);
+}
+
+/** Runs it in a process of its own, because some of its memory settings only take effect when a process starts. */
+async function runServer(): Promise<void> {
+  const [command, args] = process.platform === "win32" ? [process.execPath, [MAIN]] : ["sh", [START, MAIN]];
+  const server = spawn(command, args, { stdio: "inherit" });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => server.kill(signal));
+  const [code] = (await once(server, "exit")) as [number | null];
+  process.exitCode = code ?? 1;
+}

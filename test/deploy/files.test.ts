@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { readConfig, SETTINGS } from "../../src/config.ts";
+import { LIMITS, MIB } from "../../src/limits.ts";
+
+const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const { version } = JSON.parse(file("package.json")) as { version: string };
+
+/** Variables that are not Touchpoint's own. */
+const FOREIGN = ["NODE_ENV", "POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"];
+const unknownAmong = (names: readonly string[]) => names.filter((name) => !FOREIGN.includes(name) && !isSetting(name));
+const isSetting = (name: string) => Object.hasOwn(SETTINGS, name);
+
+type Service = { environment?: Record<string, string>; image?: string; build?: string; profiles?: string[] };
+type Container = { image: string; env: { name: string; value: string }[]; ports: { containerPort: number }[] };
+type Resource = { kind: string; spec?: { template?: { spec: { containers: Container[] } }; replicas?: number } };
+
+const compose = parse(file("compose.yaml"), { merge: true }) as { services: Record<string, Service> };
+const kubernetes = parseAllDocuments(file("deploy/kubernetes/touchpoint.yaml")).map((one) => one.toJS() as Resource);
+const [container] = kubernetes.find(({ kind }) => kind === "StatefulSet")!.spec!.template!.spec.containers;
+const assigned = (text: string) => [...text.matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, name]) => name!);
+
+test("the image, the composition, the unit and the manifests set only settings that exist", () => {
+  const image = /^ENV (.+)$/m.exec(file("Dockerfile"))![1]!;
+  const unit = [...file("deploy/systemd/touchpoint.service").matchAll(/^Environment=(.+)$/gm)].map(([, text]) => text!);
+  expect(unknownAmong(assigned(image))).toEqual([]);
+  expect(unknownAmong(assigned(unit.join(" ")))).toEqual([]);
+  for (const { environment = {} } of Object.values(compose.services))
+    expect(unknownAmong(Object.keys(environment))).toEqual([]);
+  expect(unknownAmong(container!.env.map(({ name }) => name))).toEqual([]);
+  expect(unknownAmong(["DATA_DIRECTORY"])).toEqual(["DATA_DIRECTORY"]);
+});
+
+test("a service in the composition has its database, and both forms are offered", () => {
+  const { touchpoint, postgres, "touchpoint-external": external } = compose.services;
+  expect(touchpoint).toMatchObject({ build: "." });
+  expect(touchpoint!.profiles).toBeUndefined();
+  const url = external!.environment!.DATABASE_URL!.replace(/\$\{[^}]*\}/, "secret");
+  expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+  expect(postgres!.environment).toMatchObject({ POSTGRES_USER: "touchpoint", POSTGRES_DB: "touchpoint" });
+});
+
+test("the manifests run one pod of this version on the port of the image", () => {
+  expect(container!.image).toBe(`touchpoint:${version}`);
+  expect(container!.ports).toMatchObject([{ containerPort: Number(/PORT=(\d+)/.exec(file("Dockerfile"))![1]) }]);
+  expect(kubernetes.find(({ kind }) => kind === "StatefulSet")!.spec).toMatchObject({ replicas: 1 });
+});
+
+test("the proxies let through bodies as large as the server takes", () => {
+  const { bodyBytesMax } = readConfig({});
+  const nginx = [...file("deploy/nginx/touchpoint.conf").matchAll(/client_max_body_size (\d+)m/g)];
+  const caddy = [...file("deploy/caddy/Caddyfile").matchAll(/max_size (\d+)MiB/g)];
+  expect(nginx.map(([, mib]) => Number(mib) * MIB)).toEqual([bodyBytesMax, LIMITS.fileBytes]);
+  expect(caddy.map(([, mib]) => Number(mib) * MIB)).toEqual([LIMITS.fileBytes, bodyBytesMax]);
+});
