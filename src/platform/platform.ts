@@ -38,6 +38,8 @@ export type Platform = {
   record: { name: string; fields: readonly string[] };
   /** The click link, or undefined when the platform calls none. */
   click: readonly LinkField[] | undefined;
+  /** The link parameters of one item, where the platform also posts touches as a JSON list in names of its own. */
+  listItem: ((field: Field) => Readonly<Record<string, string>>) | undefined;
   /** How the impression link differs from the click link, or undefined when the platform has none. */
   impression: readonly LinkField[] | undefined;
   /** The numbers by which the platform names operating systems; others write names. */
@@ -66,6 +68,7 @@ export const PLAIN: Omit<Platform, "name" | "record"> = {
     csite: field("csite"),
   }),
   click: [],
+  listItem: undefined,
   impression: [],
   systems: new Map([
     ["0", "android"],

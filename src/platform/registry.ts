@@ -4,14 +4,17 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import { withAdParams } from "./ad-params.ts";
 import { appleCosts } from "./apple/cost.ts";
 import { apple } from "./apple/link.ts";
+import { baiduAuthorisation } from "./baidu/authorisation.ts";
 import { baiduCosts } from "./baidu/cost.ts";
 import { baidu } from "./baidu/link.ts";
 import { baiduPostback } from "./baidu/postback.ts";
 import { bilibili } from "./bilibili/link.ts";
 import { bilibiliPostback } from "./bilibili/postback.ts";
+import { bytedanceAuthorisation } from "./bytedance/authorisation.ts";
 import { bytedanceCosts } from "./bytedance/cost.ts";
 import { bytedance } from "./bytedance/link.ts";
 import { bytedancePostback } from "./bytedance/postback.ts";
+import type { AuthorisationFlow } from "./connector/authorisation.ts";
 import type { PostbackConnector } from "./connector/connector.ts";
 import type { CostConnector } from "./connector/cost-connector.ts";
 import { generic } from "./generic.ts";
@@ -19,6 +22,7 @@ import { honor } from "./honor/link.ts";
 import { honorPostback } from "./honor/postback.ts";
 import { huawei } from "./huawei/link.ts";
 import { huaweiPostback } from "./huawei/postback.ts";
+import { kuaishouAuthorisation } from "./kuaishou/authorisation.ts";
 import { kuaishouCosts } from "./kuaishou/cost.ts";
 import { kuaishou } from "./kuaishou/link.ts";
 import { kuaishouPostback } from "./kuaishou/postback.ts";
@@ -26,22 +30,32 @@ import { ruleOfLaunch } from "./launch-rules.ts";
 import { oppo } from "./oppo/link.ts";
 import { oppoPostback } from "./oppo/postback.ts";
 import { adDataOf, fieldsOf, inOwnWords, type Platform } from "./platform.ts";
+import { tencentAuthorisation } from "./tencent/authorisation.ts";
 import { tencentCosts } from "./tencent/cost.ts";
 import { tencent } from "./tencent/link.ts";
 import { tencentPostback } from "./tencent/postback.ts";
 import { vivo } from "./vivo/link.ts";
 import { vivoPostback } from "./vivo/postback.ts";
+import { wechatRevenue } from "./wechat/revenue.ts";
 import { xiaomi } from "./xiaomi/link.ts";
 import { xiaomiPostback } from "./xiaomi/postback.ts";
 
-/** The content of a platform's folder: links and launch queries, and optionally postbacks and costs. */
-type OwnFolder = { link: Platform; postback?: PostbackConnector; cost?: CostConnector };
+/**
+ * The content of a platform's folder: links and launch queries, and optionally postbacks and costs; and how people
+ * authorise us to pull these costs.
+ */
+type OwnFolder = {
+  link: Platform;
+  postback?: PostbackConnector;
+  cost?: CostConnector;
+  authorisation?: AuthorisationFlow;
+};
 
 const OWN_FOLDERS: readonly OwnFolder[] = [
-  { link: tencent, postback: tencentPostback, cost: tencentCosts },
-  { link: kuaishou, postback: kuaishouPostback, cost: kuaishouCosts },
-  { link: bytedance, postback: bytedancePostback, cost: bytedanceCosts },
-  { link: baidu, postback: baiduPostback, cost: baiduCosts },
+  { link: tencent, postback: tencentPostback, cost: tencentCosts, authorisation: tencentAuthorisation },
+  { link: kuaishou, postback: kuaishouPostback, cost: kuaishouCosts, authorisation: kuaishouAuthorisation },
+  { link: bytedance, postback: bytedancePostback, cost: bytedanceCosts, authorisation: bytedanceAuthorisation },
+  { link: baidu, postback: baiduPostback, cost: baiduCosts, authorisation: baiduAuthorisation },
   { link: apple, cost: appleCosts },
   { link: bilibili, postback: bilibiliPostback },
   { link: vivo, postback: vivoPostback },
@@ -75,9 +89,22 @@ const POSTBACKS: ReadonlyMap<string, PostbackConnector> = new Map(
   OWN_FOLDERS.flatMap(({ link, postback }) => (postback ? [[link.name, postback]] : [])),
 );
 
-const COSTS: ReadonlyMap<string, CostConnector> = new Map(
-  OWN_FOLDERS.flatMap(({ link, cost }) => (cost ? [[link.name, cost]] : [])),
+/** Platforms that show ads inside the app and tell what these earned. They bring no users. */
+const PUBLISHERS: Readonly<Record<string, CostConnector>> = { wechat: wechatRevenue };
+
+export const PUBLISHER_PLATFORMS: readonly string[] = Object.keys(PUBLISHERS);
+
+const COSTS: ReadonlyMap<string, CostConnector> = new Map([
+  ...OWN_FOLDERS.flatMap(({ link, cost }): [string, CostConnector][] => (cost ? [[link.name, cost]] : [])),
+  ...Object.entries(PUBLISHERS),
+]);
+
+const AUTHORISATIONS: ReadonlyMap<string, AuthorisationFlow> = new Map(
+  OWN_FOLDERS.flatMap(({ link, authorisation }) => (authorisation ? [[link.name, authorisation]] : [])),
 );
+
+/** Platforms whose accounts can be connected by authorising us on a page of theirs. */
+export const AUTHORISED_PLATFORMS: readonly string[] = [...AUTHORISATIONS.keys()];
 
 export const POSTBACK_PLATFORMS: readonly string[] = [...POSTBACKS.keys()];
 
@@ -91,6 +118,11 @@ export function postbackConnectorOf(platform: string): PostbackConnector | undef
 /** The connector for costs, by the platform's name in reports, or undefined when costs cannot be pulled. */
 export function costConnectorOf(platform: string): CostConnector | undefined {
   return COSTS.get(platform);
+}
+
+/** How people authorise us at a platform, or undefined when tokens come from elsewhere. */
+export function authorisationOf(platform: string): AuthorisationFlow | undefined {
+  return AUTHORISATIONS.get(platform);
 }
 
 /** Other names that older clients use for two platforms. */

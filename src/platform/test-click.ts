@@ -1,5 +1,5 @@
 import type { HttpRequest } from "./connector/connector.ts";
-import { platformNamed } from "./registry.ts";
+import { platformOfLink } from "./registry.ts";
 
 /** What ties a conversion to its click, by the platform's own names. The usual one comes first. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -17,12 +17,13 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 const USUAL_KEYS = ["callback", "click_id"];
 
 export function clickKeysOf(platform: string): readonly string[] {
-  return KEYS[platform] ?? USUAL_KEYS;
+  // Apps choose the names of platforms, so one may be that of something every object has.
+  return Object.hasOwn(KEYS, platform) ? KEYS[platform]! : USUAL_KEYS;
 }
 
 /** The fields of a click that a test may name: its keys, and everything that links and launch queries bring. */
 export function clickFieldsOf(platform: string): ReadonlySet<string> {
-  const known = platformNamed(platform);
+  const known = platformOfLink(platform);
   const brought = known ? [...known.adData.map(([field]) => field), ...Object.keys(known.launchNames)] : [];
   return new Set([...clickKeysOf(platform), ...brought]);
 }
@@ -58,11 +59,15 @@ const MARKS: Readonly<Record<string, Mark>> = {
 
 /** The platform's mark of test conversions, or the empty text when it does not tell them from real ones. */
 export function testMarkOf(platform: string): string {
-  return MARKS[platform]?.name ?? "";
+  return markOf(platform)?.name ?? "";
+}
+
+function markOf(platform: string): Mark | undefined {
+  return Object.hasOwn(MARKS, platform) ? MARKS[platform] : undefined;
 }
 
 export function markedAsTest(platform: string, request: HttpRequest): Marked | undefined {
-  const mark = MARKS[platform];
+  const mark = markOf(platform);
   const marked = mark?.put(request);
   return mark && marked && { request: marked, mark: mark.name };
 }

@@ -20,11 +20,17 @@ export type ShownAnswer = { status: number; headers: Record<string, string>; bod
  */
 export class CallMask {
   readonly #shownNames: ReadonlySet<string>;
+  readonly #hiddenNames: ReadonlySet<string>;
   readonly #hidden = new Set<string>();
 
-  /** `shownNames`: fields that are no secrets in spite of their names, such as a click's clue_token. */
-  constructor({ secrets, shownNames }: { secrets: readonly string[]; shownNames: Iterable<string> }) {
+  /**
+   * `shownNames`: fields that are no secrets in spite of their names, such as a click's clue_token. `hiddenNames`: fields
+   * that hold a secret or a signature, whatever their names.
+   */
+  constructor(options: { secrets: readonly string[]; shownNames: Iterable<string>; hiddenNames?: Iterable<string> }) {
+    const { secrets, shownNames, hiddenNames = [] } = options;
     this.#shownNames = new Set(shownNames);
+    this.#hiddenNames = new Set(hiddenNames);
     for (const secret of secrets) this.#hide(secret);
   }
 
@@ -32,7 +38,7 @@ export class CallMask {
     const address = new URL(url);
     for (const [name, value] of address.searchParams) if (this.#isHidden(name)) this.#hide(value);
     for (const [name, value] of Object.entries(headers)) if (this.#isHidden(name)) this.#hide(value);
-    this.#hideIn(jsonOf(body));
+    this.#hideIn(isForm(headers) ? Object.fromEntries(new URLSearchParams(body)) : jsonOf(body));
     return {
       method,
       url: this.#masked(this.#maskedQuery(url)),
@@ -57,7 +63,7 @@ export class CallMask {
   }
 
   #isHidden(name: string): boolean {
-    return HIDDEN_NAME.test(name) && !this.#shownNames.has(name);
+    return this.#hiddenNames.has(name) || (HIDDEN_NAME.test(name) && !this.#shownNames.has(name));
   }
 
   /** Remembers a value in every spelling in which a call may contain it. */
@@ -100,6 +106,11 @@ export class CallMask {
 const TOLD_HEADERS = [
   ...["content-type", "date", "location", "retry-after", "x-tt-logid", "x-request-id", "x-trace-id", "traceid"],
 ];
+
+function isForm(headers: HttpRequest["headers"]): boolean {
+  const [, type = ""] = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type") ?? [];
+  return type.startsWith("application/x-www-form-urlencoded");
+}
 
 function jsonOf(text: string): JsonValue | undefined {
   try {

@@ -10,7 +10,10 @@ test("every platform that takes postbacks has keys of clicks, which a test may n
     expect(clickKeysOf(platform).filter((key) => !fields.has(key))).toEqual([]);
   }
   expect(clickFieldsOf("bytedance")).toContain("oaid_md5");
-  expect(clickKeysOf("new_network")).toEqual(["callback", "click_id"]);
+  for (const name of ["new_network", "constructor"]) {
+    expect(clickKeysOf(name)).toEqual(["callback", "click_id"]);
+    expect(testMarkOf(name)).toBe("");
+  }
 });
 
 const get = (url: string): HttpRequest => ({ method: "GET", url, headers: {} });

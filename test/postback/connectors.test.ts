@@ -226,6 +226,17 @@ const CASES: readonly Case[] = [
     heard: plain(["1", "2", "3", "4"]),
   },
   {
+    name: "Xiaomi by the click's callback",
+    platform: "xiaomi",
+    key: "mi-1",
+    time: "ms",
+    standIn: () => platforms.xiaomi,
+    settings: () => ({ callback_url: `${platforms.xiaomi.url}/api/callback` }),
+    secrets: () => ({ sign_key: platforms.xiaomi.callbackKey }),
+    click: () => ({ oaid: OAID, callback: "mi-1" }),
+    heard: plain(["APP_ACTIVE", "APP_REGISTER", "APP_PAY", "APP_RETENTION"], null),
+  },
+  {
     name: "Xiaomi",
     platform: "xiaomi",
     key: OAID,
@@ -250,6 +261,16 @@ const CASES: readonly Case[] = [
     secrets: () => ({ secret_key: platforms.huawei.secretKey }),
     click: () => ({ oaid: OAID, callback: "hw-1", cid: "5", gid: "6" }),
     heard: plain(["activate", "register", "paid", "retain"]),
+  },
+  {
+    name: "Honor",
+    platform: "honor",
+    key: "track-2",
+    time: "ms",
+    standIn: () => platforms.honor,
+    settings: () => ({ url: `${platforms.honor.url}/api/ad-tracking/v1/conversion` }),
+    click: () => ({ oaid: OAID, click_id: "track-2", advertiser_id: "1001" }),
+    heard: plain(["10001", "10002", "10004", "10003"], null),
   },
 ];
 

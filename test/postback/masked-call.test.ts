@@ -40,6 +40,26 @@ test("headers and bodies are masked by name and by value, and an answer that rep
   });
 });
 
+test("fields that a connector names are masked in queries, headers, forms and JSON", () => {
+  const own = () => new CallMask({ secrets: [], shownNames: [], hiddenNames: ["x-proof", "check"] });
+  const form = { "Content-Type": "application/x-www-form-urlencoded", "x-proof": "f00" };
+  expect(
+    own().request({ method: "POST", url: "https://p.example/?check=1&a=2", headers: form, body: "check=0123abcd&a=b" }),
+  ).toEqual({
+    method: "POST",
+    url: "https://p.example/?check=…&a=2",
+    headers: { ...form, "x-proof": "…" },
+    body: "check=…&a=b",
+  });
+  const { body } = own().request({
+    method: "POST",
+    url: "https://p.example/",
+    headers: {},
+    body: '{"check":"0123abcd"}',
+  });
+  expect(body).toBe('{"check":"…"}');
+});
+
 test("a click's key is shown even if its name looks like a secret", () => {
   const { body } = mask(["clue_token"]).request({
     method: "POST",

@@ -84,6 +84,10 @@ export type PostbackConnector = {
   prepare(conversion: Conversion, context: CallContext): Prepared;
   /** `request` is the call that was answered: a platform's routes can differ in what means success. */
   read(reply: HttpReply, request: HttpRequest): ReplyVerdict;
+  /** The declaration that it was made of, as it was written; connectors of the program have none. */
+  declaration?: string;
+  /** Fields of its calls that hold a secret or a signature under a name that may not say so. */
+  hiddenNames?: readonly string[];
   /** "no": the platform takes no amounts, so that an order's amount never counts as sent. */
   tellsMoney?: "no";
   /** For platforms whose tokens expire and can be renewed. */
@@ -104,7 +108,13 @@ export type TokenFlow = {
 };
 
 export type TokenAnswer =
-  | { kind: "token"; values: Readonly<Record<string, string>>; expiresAtMs: number | null }
+  | {
+      kind: "token";
+      values: Readonly<Record<string, string>>;
+      expiresAtMs: number | null;
+      /** When the refresh token ends, or null when the platform does not say. */
+      refreshExpiresAtMs: number | null;
+    }
   | { kind: "retry" | "permanent"; reason: string };
 
 /** Makes an account's settings. The only place where fallbacks are applied. */

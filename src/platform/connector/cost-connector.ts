@@ -17,11 +17,17 @@ export type PulledCost = {
   currency: string;
 };
 
+/** The part of an ad's cost that belongs to one of its creatives. */
+export type CreativeCost = PulledCost & { cid: string };
+
+/** The part of an ad's cost that fell into an hour of the day, "00" to "23". */
+export type HourlyCost = PulledCost & { hour: string };
+
 /**
  * A name and a status, as reported by the platform. The level `account` is the account itself. A value that this reply
  * does not contain is empty, and must not replace one from another reply.
  */
-export type PulledName = { level: "account" | "plan" | "ad"; id: string; name: string; status: string };
+export type PulledName = { level: "account" | "plan" | "ad" | "creative"; id: string; name: string; status: string };
 
 /** A call that is still to be made, as plain data: which `list`, and which page or which `ids`, separated by commas. */
 export type CostQuestion = Readonly<Record<string, string | number>>;
@@ -30,6 +36,10 @@ export type CostPage =
   | {
       kind: "page";
       costs: PulledCost[];
+      /** The same costs by creative, of which some may be missing. */
+      creatives?: CreativeCost[];
+      /** The same costs by the hour, of which some may be missing. */
+      hours?: HourlyCost[];
       /** Totals of plans, in which costs can be that belong to no ad. */
       planTotals?: PulledCost[];
       /** Totals of the account. Absent when the page says nothing about them; a day that is missing here cost nothing. */
@@ -46,16 +56,18 @@ export type CostPage =
 export type CutDay = { day: string; reason: string };
 
 /**
- * What a question is about. Costs are complete or there are none; without totals they are stored unchecked, and names
- * come when they can. Subjects are asked in this order: while a day grows, a total that is older than its costs would be
- * less than they add up to.
+ * What a question is about. Costs are complete or there are none; without creatives or hours they stand with their ads
+ * and days, without totals they are stored unchecked, and names come when they can. Subjects are asked in this order:
+ * while a day grows, a total that is older than its parts would be less than they add up to.
  */
-export type Subject = "costs" | "plan_totals" | "totals" | "names";
+export type Subject = "creatives" | "hours" | "costs" | "plan_totals" | "totals" | "names";
 
 /** How costs are pulled from a platform. Pure, like the connector for postbacks. */
 export type CostConnector = {
   /** The platform's name in sentences. */
   platform: string;
+  /** By default costs. Revenue is what ads inside the app earned: `aid` is then the ad unit, and the cost what it earned. */
+  brings?: "revenue";
   fields: readonly AccountField[];
   /** How far back the platform's reports reach, nearest first. */
   spans: readonly DaySpan[];

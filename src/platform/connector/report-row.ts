@@ -3,7 +3,7 @@ import { e4OfDecimal } from "../../domain/decimal.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { cleanId } from "../../domain/user/identity.ts";
 import type { AccountSettings } from "./connector.ts";
-import type { PulledCost, PulledName } from "./cost-connector.ts";
+import type { CreativeCost, HourlyCost, PulledCost, PulledName } from "./cost-connector.ts";
 import { countOf, type Refusal, textOf } from "./reply.ts";
 
 /** A row of a report, with values as the platform wrote them. */
@@ -32,6 +32,55 @@ export function costsInUnit(
   }
   const money = { unitDecimals, currency: options.account("currency") };
   return costsOf(rows, { platform: options.platform, money });
+}
+
+export type Creatives = { kind: "creatives"; creatives: CreativeCost[] } | Refusal;
+
+/** The same for rows by creative. */
+export function creativesInUnit(
+  rows: readonly (ReportRow & { cid: JsonValue | undefined })[],
+  options: { platform: string; account: AccountSettings },
+): Creatives {
+  const creatives: CreativeCost[] = [];
+  for (const [cid, own] of grouped(rows, (row) => cleanId(row.cid))) {
+    const read = costsInUnit(own, options);
+    if (read.kind !== "costs") return read;
+    for (const cost of read.costs) creatives.push({ ...cost, cid });
+  }
+  return { kind: "creatives", creatives };
+}
+
+export type HourlyCosts = { kind: "hours"; hours: HourlyCost[] } | Refusal;
+
+/** The same for rows by the hour. */
+export function hoursInUnit(
+  rows: readonly (ReportRow & { hour: JsonValue | undefined })[],
+  options: { platform: string; account: AccountSettings },
+): HourlyCosts {
+  const hours: HourlyCost[] = [];
+  for (const [hour, own] of grouped(rows, (row) => hourOf(row.hour))) {
+    if (hour === "") return { kind: "permanent", reason: `${options.platform} sent a row whose hour cannot be read.` };
+    const read = costsInUnit(own, options);
+    if (read.kind !== "costs") return read;
+    for (const cost of read.costs) hours.push({ ...cost, hour });
+  }
+  return { kind: "hours", hours };
+}
+
+function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const own = groups.get(keyOf(row));
+    if (own) own.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}
+
+/** Reads an hour: a number, or a time whose day is told elsewhere. Empty when it is neither. */
+function hourOf(value: JsonValue | undefined): string {
+  const [, hour = ""] = /^(?:\d{4}-\d\d-\d\d )?(\d{1,2})(?::\d\d){0,2}$/.exec(textOf(value)) ?? [];
+  return hour !== "" && Number(hour) < 24 ? hour.padStart(2, "0") : "";
 }
 
 /**
@@ -82,7 +131,7 @@ function amountOf(value: JsonValue | undefined): string {
   return /^-*$/.test(text) ? "0" : text;
 }
 
-/** One name per plan, ad or account. Rows without an id are dropped. */
+/** One name per plan, ad, creative or account. Rows without an id are dropped. */
 export function namesOf(rows: readonly Name[]): PulledName[] {
   const names = new Map<string, PulledName>();
   for (const row of rows) {

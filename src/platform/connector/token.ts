@@ -17,27 +17,37 @@ export const CLIENT_TOKEN_FIELDS: readonly AccountField[] = [
   { name: "client_secret", hint: "Secret of the developer application.", fallback: "", isSecret: true },
 ];
 
-/** The content of an answer to a token refresh. `expiresInS` may be missing. */
-type RefreshAnswer = {
+/** The address to which a person's browser is sent to authorise us. */
+export function authoriseField(fallback: string): AccountField {
+  return { name: "authorise_url", hint: "Page on which people authorise the developer application", fallback };
+}
+
+/** The content of an answer with tokens. Lifetimes may be missing. */
+type GivenTokens = {
   accessToken: JsonValue | undefined;
   refreshToken: JsonValue | undefined;
   expiresInS: JsonValue | undefined;
+  refreshExpiresInS?: JsonValue | undefined;
 };
 
 /** Reads a reply with tokens that has the same envelope as the platform's other answers. */
 export function tokenAnswerOf(
   reply: HttpReply,
-  options: { envelope: Envelope; nowMs: number; read: (body: JsonObject) => RefreshAnswer },
+  options: { envelope: Envelope; nowMs: number; read: (body: JsonObject) => GivenTokens },
 ): TokenAnswer {
   const answer = answerOf(reply, options.envelope);
   if (answer.kind !== "answer") {
     // A token refused here is the refresh token, and there is no other one.
     return { kind: answer.kind === "retry" ? "retry" : "permanent", reason: answer.reason };
   }
-  const { accessToken, refreshToken, expiresInS } = options.read(answer.body);
-  const seconds = countOf(expiresInS);
-  const expiresAtMs = seconds > 0 ? options.nowMs + seconds * 1_000 : null;
-  const token = newToken({ accessToken: textOf(accessToken), refreshToken: textOf(refreshToken), expiresAtMs });
+  const { accessToken, refreshToken, expiresInS, refreshExpiresInS } = options.read(answer.body);
+  const endOf = (seconds: number) => (seconds > 0 ? options.nowMs + seconds * 1_000 : null);
+  const token = newToken({
+    accessToken: textOf(accessToken),
+    refreshToken: textOf(refreshToken),
+    expiresAtMs: endOf(countOf(expiresInS)),
+    refreshExpiresAtMs: endOf(countOf(refreshExpiresInS)),
+  });
   return token ?? { kind: "retry", reason: `${options.envelope.platform} answered without an access token.` };
 }
 
@@ -67,9 +77,10 @@ export function newToken(token: {
   accessToken: string;
   refreshToken: string;
   expiresAtMs: number | null;
+  refreshExpiresAtMs: number | null;
 }): TokenAnswer | undefined {
-  const { accessToken, refreshToken, expiresAtMs } = token;
+  const { accessToken, refreshToken, expiresAtMs, refreshExpiresAtMs } = token;
   if (accessToken === "") return undefined;
   const values = { access_token: accessToken, ...(refreshToken !== "" && { refresh_token: refreshToken }) };
-  return { kind: "token", values, expiresAtMs };
+  return { kind: "token", values, expiresAtMs, refreshExpiresAtMs };
 }

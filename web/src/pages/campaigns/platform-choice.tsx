@@ -2,16 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AdPlatform, PlatformList } from "../../../../src/contract/setting/campaign.ts";
 import { get } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { texts } from "./texts.ts";
 
-/** The supported platforms. They change only with a new release, so they are fetched once. */
+export const PLATFORMS = "platforms";
+
+/** The supported platforms, and those with a connector of the app's own. They change with a release or a declaration. */
 export function usePlatforms() {
+  const { app_id } = useApp();
   return useQuery({
-    queryKey: ["platforms"],
-    queryFn: ({ signal }) => get<PlatformList>("platforms", {}, signal),
+    queryKey: [PLATFORMS, app_id],
+    queryFn: ({ signal }) => get<PlatformList>("platforms", { app_id }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
