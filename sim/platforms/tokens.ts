@@ -64,6 +64,12 @@ export class Tokens {
     else this.#refresh.expiresAtMs = this.#options.clock() + this.#options.refreshSeconds * 1000;
   }
 
+  /** Issues a new pair to somebody who has authorised us once more, and ends the old one. */
+  grant(): void {
+    this.renew();
+    this.#refresh = this.#issue(this.#options.refreshSeconds);
+  }
+
   /** Issues a new access token and ends the old one. */
   renew(): void {
     this.#past.add(this.#access.text);

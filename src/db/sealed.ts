@@ -9,6 +9,7 @@ export const SEALED_COLUMNS = [
   { table: "app", column: "aes_key_sealed" },
   { table: "developer_app", column: "app_key_sealed" },
   { table: "platform_account", column: "secrets_sealed" },
+  { table: "authorisation", column: "secrets_sealed" },
   { table: "platform_secret", column: "value_sealed" },
   { table: "media_token", column: "token_sealed" },
   { table: "callback", column: "secret_sealed" },

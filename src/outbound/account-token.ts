@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { allowIdle, inTransaction } from "../db/engine/pool.ts";
-import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
+import { type AccountKey, lockSharers, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
 import { LIMITS } from "../limits.ts";
 import {
   type AccountField,
   type AccountSettings,
   settingsOf,
+  type TokenAnswer,
   type TokenFlow,
 } from "../platform/connector/connector.ts";
 import type { Vault } from "../vault.ts";
@@ -31,8 +32,8 @@ export function settingsOfAccount(
 export type Refreshed = { kind: "refreshed"; account: PlatformAccount } | { kind: "refused"; reason: string };
 
 /**
- * Gets a new access token in place of `used`, one at a time per account across all processes: platforms invalidate the
- * old refresh token when they issue a new one.
+ * Gets a new access token in place of `used`, one at a time per authorisation across all processes: platforms invalidate
+ * the old tokens when they issue new ones, for all accounts that the person has authorised together.
  */
 export async function refreshToken(
   deps: TokenDeps,
@@ -40,7 +41,8 @@ export async function refreshToken(
   options: { flow: TokenFlow; fields: readonly AccountField[]; used: string },
 ): Promise<Refreshed> {
   return inTransaction(deps.pool, async (tx): Promise<Refreshed> => {
-    const account = await loadAccount(tx, deps.vault, key, "lock");
+    const sharers = await lockSharers(tx, deps.vault, key);
+    const account = sharers.find(({ advertiserId, appId }) => advertiserId === key.advertiserId && appId === key.appId);
     if (!account) return { kind: "refused", reason: "The account is gone." };
     if ((account.secrets.access_token ?? "") !== options.used) return { kind: "refreshed", account };
     const nowMs = deps.clock();
@@ -53,15 +55,23 @@ export async function refreshToken(
     if (sent.kind !== "reply") return { kind: "refused", reason: sent.reason };
     const answer = options.flow.read(sent.reply, nowMs);
     if (answer.kind !== "token") return { kind: "refused", reason: answer.reason };
-    const renewed = {
-      ...withValues(account, options.fields, answer.values),
-      tokenExpiresAtMs: answer.expiresAtMs,
-      lastError: "",
-      lastErrorAtMs: null,
-    };
-    await storeAccount(tx, deps.vault, renewed, nowMs);
-    return { kind: "refreshed", account: renewed };
+    for (const sharer of sharers) await storeAccount(tx, deps.vault, renewed(sharer, options.fields, answer), nowMs);
+    return { kind: "refreshed", account: renewed(account, options.fields, answer) };
   });
+}
+
+type NewToken = Extract<TokenAnswer, { kind: "token" }>;
+
+function renewed(account: PlatformAccount, fields: readonly AccountField[], token: NewToken): PlatformAccount {
+  // Nothing is known about the end of a new refresh token unless the platform says it.
+  const knownEnd = token.values.refresh_token === undefined ? account.refreshExpiresAtMs : null;
+  return {
+    ...withValues(account, fields, token.values),
+    tokenExpiresAtMs: token.expiresAtMs,
+    refreshExpiresAtMs: token.refreshExpiresAtMs ?? knownEnd,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
 }
 
 /** The most accounts that get a token at the same time: each holds a database connection meanwhile. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { rotateKey } from "../../src/admin/session/key-rotation.ts";
 import type { Clock } from "../../src/clock.ts";
 import { loadApps } from "../../src/db/app.ts";
+import { beginAuthorisation } from "../../src/db/authorisation.ts";
 import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";
 import { createDeveloperApp, loadDeveloperApps } from "../../src/db/developer-app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
@@ -40,12 +41,20 @@ async function fill(): Promise<void> {
   const rate = { calls: 1, windowS: 1 };
   await createDeveloperApp(pool, vault, { name: "BI", purpose: "", apps: "all", rate, createdAtMs: 0 });
   const account = { appId, adPlatform: "tencent", advertiserId: "", postbacks: true, costs: true, ratePerS: 0 };
-  const state = { tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const state = {
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   await storeAccount(pool, vault, { ...account, ...state, settings: {}, secrets: { access_token: "s1" } }, 0);
   await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: "s2" });
   await storeMediaToken(pool, vault, { appId, platform: "wechat", token: "s3", refreshedAtMs: 0 });
   const callback = { appId, kind: "event" as const, url: "https://a.example/", events: ["e"], enabled: true };
   await storeCallback(pool, vault, { ...callback, secret: "s4" }, 0);
+  const begun = { appId, adPlatform: "tencent", redirectUrl: "https://a.example/", session: "s", nowMs: 0 };
+  await beginAuthorisation(pool, vault, begun, { client_secret: "s5" });
 }
 
 /** Every secret in the clear. */
@@ -70,7 +79,7 @@ test("every secret is the same under the new key, and none opens with the old on
   const keys = await openKeys(database.pool, TEST_KEY, "existing");
   const before = await opened(vault);
   for (const rows of await sealedRows()) expect(rows).not.toEqual([]);
-  expect(await rotate(NEW_KEY)).toBe(11);
+  expect(await rotate(NEW_KEY)).toBe(12);
   expect(await opened(vaultOfKey(NEW_KEY))).toEqual(before);
   for (const { table, column } of SEALED_COLUMNS)
     for (const row of await rowsOf(database.pool, table))
