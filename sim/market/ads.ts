@@ -1,4 +1,4 @@
-import type { Account, Campaign, Rebate } from "../../test/report/oracle-market.ts";
+import type { Account, Campaign, Ecpm, Rebate } from "../../test/report/oracle-market.ts";
 import { Random } from "./random.ts";
 
 /** What an ad leads to. */
@@ -39,6 +39,7 @@ export type Catalogue = {
   campaigns: (Campaign & { name: string; platform: string })[];
   accounts: Account[];
   rebates: Rebate[];
+  ecpms: Ecpm[];
 };
 
 type Line = Pick<Ad, "platform" | "version" | "offer" | "host" | "os" | "csite"> & { weight: number };
@@ -112,8 +113,14 @@ export function makeCatalogue(seed: number): Catalogue {
       }
     }
   });
-  return { ads, campaigns, accounts, rebates: accounts.flatMap(rebatesOf) };
+  return { ads, campaigns, accounts, rebates: accounts.flatMap(rebatesOf), ecpms: ECPMS };
 }
+
+/** What the ads of the game's units are estimated to earn in WeChat, where the client does not know it. */
+const ECPMS: Ecpm[] = [
+  { unit: "adunit-reward", fromDay: "2000-01-01", toDay: "9999-12-30", viewMicros: 52_500 },
+  { unit: "adunit-interstitial", fromDay: "2000-01-01", toDay: "9999-12-30", viewMicros: 18_001 },
+];
 
 /** Two of three accounts get something back: 2 % in cash at first, and later 5 % in credit as well. */
 function rebatesOf({ ad_platform, advertiser_id }: Account, index: number): Rebate[] {

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+import { adRevenueAnswer, adRevenueQuery } from "../../../contract/admin/ad-revenue.ts";
+import { listAdRevenue } from "../../../report/list/ad-revenue-list.ts";
+import { PAGE_SIZE, readPage } from "../../../report/list/list-request.ts";
+import { adminRoute } from "../admin-route.ts";
+import { daysOf } from "../day-range.ts";
+import type { OperationContext } from "./operation-context.ts";
+
+/** What ads inside the app earned. */
+export function adRevenueRoutes(routes: FastifyInstance, { apps, reportPool }: OperationContext): void {
+  adminRoute(routes, {
+    path: "ad-revenue",
+    summary: "What platforms say that ad units earned, and what the reports count",
+    description: "By day and ad unit, newest days first. Ads that name no unit are not among them.",
+    access: "read",
+    query: adRevenueQuery,
+    answer: adRevenueAnswer,
+    run: async ({ query }) => {
+      const { appId } = await apps.findById(Number(query.app_id));
+      const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
+      return listAdRevenue(reportPool(), { appId, ...daysOf(query), adUnit: query.ad_unit_id }, page);
+    },
+  });
+}

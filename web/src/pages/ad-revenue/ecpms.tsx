@@ -1,0 +1,102 @@
+import { useState } from "react";
+import type { EcpmList, ShownEcpm } from "../../../../src/contract/setting/ecpm.ts";
+import { post } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ListHead } from "../../ui/list-head.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { EcpmForm } from "./ecpm-form.tsx";
+import { ECPM_VIEWS, ECPMS } from "./ecpm-query.ts";
+import { texts } from "./ecpm-texts.ts";
+
+type Doing = { kind: "create" } | { kind: "edit" | "remove"; ecpm: ShownEcpm };
+
+/** What ad units are estimated to earn. */
+export function Ecpms() {
+  const text = useTexts(texts);
+  const [doing, setDoing] = useState<Doing>();
+  const ecpms = useAppQuery<EcpmList>(ECPMS);
+  const close = () => setDoing(undefined);
+  return (
+    <>
+      <ListHead about={text.about} add={text.newEcpm} onAdd={() => setDoing({ kind: "create" })} />
+      <QueryView query={ecpms}>{(data) => <EcpmTable ecpms={data.ecpms} onDo={setDoing} />}</QueryView>
+      {doing?.kind === "create" && <EcpmForm onClose={close} />}
+      {doing?.kind === "edit" && <EcpmForm ecpm={doing.ecpm} onClose={close} />}
+      {doing?.kind === "remove" && <RemoveDialog ecpm={doing.ecpm} onClose={close} />}
+    </>
+  );
+}
+
+function EcpmTable({ ecpms, onDo }: { ecpms: readonly ShownEcpm[]; onDo: (doing: Doing) => void }) {
+  const text = useTexts(texts);
+  const { currency } = useApp();
+  const mayChange = useMayChange();
+  const period = usePeriod();
+  const { columns: titles } = text;
+  const columns: Column<ShownEcpm>[] = [
+    { name: "unit", title: titles.unit, cell: ({ ad_unit_id }) => <strong>{ad_unit_id}</strong> },
+    { name: "period", title: titles.period, cell: period },
+    { name: "ecpm", kind: "number", title: titles.ecpm(currency), cell: ({ ecpm }) => String(ecpm) },
+  ];
+  if (mayChange) {
+    columns.push({
+      name: "actions",
+      title: titles.actions,
+      cell: (ecpm) => (
+        <span className="row nowrap">
+          <Button size="small" onClick={() => onDo({ kind: "edit", ecpm })}>
+            {text.edit}
+          </Button>
+          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", ecpm })}>
+            {text.remove}
+          </Button>
+        </span>
+      ),
+    });
+  }
+  return (
+    <DataTable
+      label={text.table}
+      columns={columns}
+      rows={ecpms}
+      keyOf={({ ad_unit_id, start_date }) => `${ad_unit_id} ${start_date}`}
+      empty={
+        <Empty title={text.none}>
+          <p>{text.noneHelp}</p>
+        </Empty>
+      }
+    />
+  );
+}
+
+function usePeriod() {
+  const text = useTexts(texts);
+  return ({ start_date, end_date }: ShownEcpm) =>
+    end_date === "" ? text.since(start_date) : text.between(start_date, end_date);
+}
+
+function RemoveDialog({ ecpm, onClose }: { ecpm: ShownEcpm; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const period = usePeriod();
+  const { ad_unit_id, start_date } = ecpm;
+  return (
+    <ChangeDialog
+      title={text.removeTitle}
+      submit={{ label: text.remove, look: "danger" }}
+      ask={() => post<object>("ecpms/remove", { app_id: app.app_id, ad_unit_id, start_date })}
+      stale={ECPM_VIEWS}
+      said={() => text.removed}
+      onClose={onClose}
+    >
+      <p>{text.removeAbout(ad_unit_id, period(ecpm))}</p>
+    </ChangeDialog>
+  );
+}
