@@ -8,6 +8,11 @@ export type CostRow = {
   planName: string;
   adId: string;
   adName: string;
+  /** The creative that the row is about; without one, the report of creatives leaves the row out. */
+  creativeId?: string;
+  creativeName?: string;
+  /** The hour that the row is about; without one, reports by the hour leave the row out. */
+  hour?: number;
   impressions: number;
   clicks: number;
   cents: number;
@@ -58,6 +63,12 @@ export class CostBook {
 
   ads(account: string, ids?: ReadonlySet<string>): CostRow[] {
     return this.#latest(account, { idOf: (row) => row.adId, ids });
+  }
+
+  creatives(account: string, ids?: ReadonlySet<string>): CostRow[] {
+    return this.#latest(account, { idOf: (row) => row.creativeId ?? "", ids }).filter(
+      ({ creativeId }) => creativeId !== undefined,
+    );
   }
 
   /** A request by ids is answered in one page: a filter holds no more ids than a page has rows. */

@@ -1,3 +1,4 @@
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import {
   type Answer,
   answer,
@@ -10,7 +11,17 @@ import {
   Refusal,
   textAt,
 } from "./call.ts";
-import { assertDays, assertReach, type CostBook, numberId, type Page, pageOf, withNumberIds } from "./costs.ts";
+import {
+  assertDays,
+  assertReach,
+  type CostBook,
+  type CostRow,
+  numberId,
+  type Page,
+  pageOf,
+  withNumberIds,
+} from "./costs.ts";
+import { kuaishouAuthoriseRoutes } from "./kuaishou-authorise.ts";
 import { type Asked, type Level, levelRows, shownRow } from "./kuaishou-rows.ts";
 import { kuaishouTaskRoutes } from "./kuaishou-tasks.ts";
 import type { Dialect, Route } from "./stand-in.ts";
@@ -30,7 +41,7 @@ const WEEK_DAYS = 7;
 
 export function kuaishouCostRoutes(
   book: CostBook,
-  { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string },
+  { tokens, appId, secret, ...options }: { tokens: Tokens; appId: string; secret: string } & AuthoriseOptions,
 ): readonly Route[] {
   const guard = (call: Call, accountOf: () => string): Asked => {
     tokens.assert(call.headers["access-token"] as string | undefined, CODE);
@@ -51,6 +62,7 @@ export function kuaishouCostRoutes(
     route("/v1/report/account_report", (body, asked) => report(body, { ...asked, level: "account" })),
     route("/v1/report/campaign_report", (body, asked) => report(body, { ...asked, level: "campaign" })),
     route("/v1/report/unit_report", (body, asked) => report(body, { ...asked, level: "unit" })),
+    route("/v1/report/creative_report", (body, asked) => report(body, { ...asked, level: "creative" })),
     route("/gw/dsp/campaign/list", campaigns),
     route("/gw/dsp/unit/list", units),
     route("/v1/advertiser/info", advertiser),
@@ -61,18 +73,36 @@ export function kuaishouCostRoutes(
       dialect: DIALECT,
       take: (call) => refreshed(call, { tokens, appId, secret }),
     },
+    ...kuaishouAuthoriseRoutes({
+      ...options,
+      book,
+      tokens,
+      appId,
+      secret,
+      base: BASE,
+      dialect: DIALECT,
+      refusals: CODE,
+    }),
   ];
 }
 
 function report(body: Fields, { book, account, nowMs, level }: Asked & { level: Level }): Answer {
   const granularity = body.temporal_granularity ?? "DAILY";
-  if (granularity !== "DAILY") throw new Refusal("temporal_granularity is not served here");
+  if (granularity !== "DAILY" && granularity !== "HOURLY") throw new Refusal("temporal_granularity is unknown");
   const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: WEEK_DAYS });
   assertReach(days, { nowMs, days: WEEK_DAYS });
-  const rows = levelRows(book.between(account, days), level);
-  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) =>
-    shownRow(row, level),
-  );
+  const all = book.between(account, days);
+  const isHourly = granularity === "HOURLY";
+  const rows = isHourly ? hours(all).flatMap((own) => levelRows(own, level)) : levelRows(all, level);
+  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) => ({
+    ...shownRow(row, level),
+    ...(isHourly ? { stat_hour: row.hour ?? 0 } : {}),
+  }));
+}
+
+/** The rows of each hour. */
+function hours(rows: readonly CostRow[]): CostRow[][] {
+  return [...new Set(rows.flatMap(({ hour }) => hour ?? []))].map((hour) => rows.filter((row) => row.hour === hour));
 }
 
 function campaigns(body: Fields, { book, account }: Asked): Answer {

@@ -15,7 +15,7 @@ import {
 } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
 import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
-import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
+import { authoriseField, TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
 
@@ -25,6 +25,9 @@ export const baiduCosts: CostConnector = {
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.baidu.com" },
     { name: "oauth_url", hint: "Address for tokens", fallback: "https://u.baidu.com/oauth" },
+    authoriseField("https://u.baidu.com/oauth/page/index"),
+    { name: "scope", hint: "Permissions to ask for, as in the application's own link to that page", fallback: "" },
+    { name: "user_id", hint: "Id of the account that authorised, if it manages this one", fallback: "" },
     { name: "user_name", hint: "Name of the account, which each call must carry", fallback: "" },
     ...TOKEN_FIELDS,
     { name: "app_id", hint: "Id of the developer application", fallback: "" },
@@ -54,7 +57,7 @@ export const baiduCosts: CostConnector = {
         appId: JSON.stringify(id),
         refreshToken: JSON.stringify(refreshToken),
         secretKey: JSON.stringify(secret),
-        userId: idJson(account("advertiser_id")),
+        userId: idJson(account("user_id") || account("advertiser_id")),
       };
       return jsonTextPost(`${account("oauth_url")}/refreshToken`, objectJson(values));
     },
@@ -64,7 +67,12 @@ export const baiduCosts: CostConnector = {
         nowMs,
         read: (body) => {
           const data = objectOf(body.data);
-          return { accessToken: data.accessToken, refreshToken: data.refreshToken, expiresInS: data.expiresIn };
+          return {
+            accessToken: data.accessToken,
+            refreshToken: data.refreshToken,
+            expiresInS: data.expiresIn,
+            refreshExpiresInS: data.refreshExpiresIn,
+          };
         },
       }),
   },
@@ -89,7 +97,7 @@ const ENVELOPE: Envelope = {
   },
 };
 
-const TOKEN_ENVELOPE: Envelope = { platform: "Baidu", outcome: codeOutcome, kindOf: () => undefined };
+export const TOKEN_ENVELOPE: Envelope = { platform: "Baidu", outcome: codeOutcome, kindOf: () => undefined };
 
 function failureOf(header: JsonObject, status: string): Failure {
   const [first] = objectsOf(header.failures);

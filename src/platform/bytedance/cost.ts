@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../domain/json.ts";
-import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
+import { BY_HOUR_FIELD, CURRENCY_FIELD, costUnitField, isByHour } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, subjectOf } from "../connector/question.ts";
+import { firstQuestions, hourlyDays, idGroups, subjectOf } from "../connector/question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
-import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { costsInUnit, hoursInUnit, namesOf, type ReportRow } from "../connector/report-row.ts";
 import { get, idJson, jsonTextPost, objectJson } from "../connector/request.ts";
-import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
+import { authoriseField, TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 /** Likely: at most 100 rows. Older texts of the interface say 1,000. */
 const REPORT_ROWS = 100;
@@ -22,20 +22,27 @@ export const bytedanceCosts: CostConnector = {
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.oceanengine.com/open_api" },
     { name: "oauth_url", hint: "Address for tokens", fallback: "https://ad.oceanengine.com/open_api/oauth2" },
+    authoriseField("https://ad.oceanengine.com/openapi/audit/oauth.html"),
     ...TOKEN_FIELDS,
     { name: "app_id", hint: "Id of the developer application", fallback: "" },
     { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
     costUnitField("yuan"),
     CURRENCY_FIELD,
+    BY_HOUR_FIELD,
   ],
   // No limit to the past is published.
   spans: [{ reachDays: Number.POSITIVE_INFINITY, daysMax: 30 }],
-  start: firstQuestions,
+  start: (range, { account, nowMs }) => {
+    const recent = isByHour(account) ? hourlyDays(range, nowMs) : undefined;
+    const hours = recent ? [{ list: "hours", from: recent.fromDay, to: recent.toDay, page: 1 }] : [];
+    return [...hours, ...firstQuestions(range)];
+  },
   subjectOf,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
     if (answer.kind !== "answer") return answer;
+    if (question.list === "hours") return readHours(question, objectOf(answer.body.data), context);
     if (question.list === "report" || question.list === "totals") {
       return readReport(question, objectOf(answer.body.data), context);
     }
@@ -59,7 +66,12 @@ export const bytedanceCosts: CostConnector = {
         nowMs,
         read: (body) => {
           const data = objectOf(body.data);
-          return { accessToken: data.access_token, refreshToken: data.refresh_token, expiresInS: data.expires_in };
+          return {
+            accessToken: data.access_token,
+            refreshToken: data.refresh_token,
+            expiresInS: data.expires_in,
+            refreshExpiresInS: data.refresh_token_expires_in,
+          };
         },
       }),
   },
@@ -68,7 +80,7 @@ export const bytedanceCosts: CostConnector = {
 const BUSY = ["40100", "40110"];
 const BAD_TOKEN = ["40102", "40104", "40105"];
 
-const ENVELOPE: Envelope = {
+export const ENVELOPE: Envelope = {
   platform: "Ocean Engine",
   outcome: codeOutcome,
   // Codes from 50000 are the platform's own errors.
@@ -79,15 +91,17 @@ const ENVELOPE: Envelope = {
 const PATHS: Readonly<Record<string, string>> = {
   report: "v3.0/report/custom/get/",
   totals: "v3.0/report/custom/get/",
+  hours: "v3.0/report/custom/get/",
   plans: "v3.0/project/list/",
   ads: "v3.0/promotion/list/",
   account: "2/advertiser/info/",
 };
 
-/** Likely: with the day alone, a row is the account's total. */
+/** Likely: with the day alone, a row is the account's total; the hour is a time with its day. */
 const DIMENSIONS: Readonly<Record<string, readonly string[]>> = {
   report: ["stat_time_day", "cdp_project_id", "cdp_project_name", "cdp_promotion_id", "cdp_promotion_name"],
   totals: ["stat_time_day"],
+  hours: ["stat_time_hour", "cdp_project_id", "cdp_promotion_id"],
 };
 const METRICS = ["stat_cost", "show_cnt", "click_cnt"];
 
@@ -126,24 +140,41 @@ function parameters(question: CostQuestion, advertiserId: string): Record<string
   };
 }
 
-function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
-  const list = objectsOf(data.rows).map((row) => ({
-    dimensions: objectOf(row.dimensions),
-    metrics: objectOf(row.metrics),
-  }));
-  const rows = list.map(({ dimensions, metrics }) => ({
-    day: dimensions.stat_time_day,
+type Row = { dimensions: JsonObject; metrics: JsonObject };
+
+function reportRows(data: JsonObject): Row[] {
+  return objectsOf(data.rows).map((row) => ({ dimensions: objectOf(row.dimensions), metrics: objectOf(row.metrics) }));
+}
+
+function rowOf({ dimensions, metrics }: Row): ReportRow {
+  return {
+    day: dimensions.stat_time_day ?? dimensions.stat_time_hour,
     gid: dimensions.cdp_project_id,
     aid: dimensions.cdp_promotion_id,
     impressions: metrics.show_cnt,
     clicks: metrics.click_cnt,
     cost: metrics.stat_cost,
-  }));
-  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
-  if (read.kind !== "costs") return read;
+  };
+}
+
+function nextPage(question: CostQuestion, data: JsonObject): CostQuestion[] {
   const page = Number(question.page);
-  const isMore = list.length > 0 && page < countOf(objectOf(data.page_info).total_page);
-  const more = isMore ? [{ ...question, page: page + 1 }] : [];
+  const isMore = objectsOf(data.rows).length > 0 && page < countOf(objectOf(data.page_info).total_page);
+  return isMore ? [{ ...question, page: page + 1 }] : [];
+}
+
+function readHours(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
+  const rows = reportRows(data).map((row) => ({ ...rowOf(row), hour: row.dimensions.stat_time_hour }));
+  const read = hoursInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "hours") return read;
+  return { kind: "page", costs: [], hours: read.hours, names: [], next: nextPage(question, data) };
+}
+
+function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
+  const list = reportRows(data);
+  const read = costsInUnit(list.map(rowOf), { platform: ENVELOPE.platform, account });
+  if (read.kind !== "costs") return read;
+  const more = nextPage(question, data);
   if (question.list === "totals") return { kind: "page", costs: [], totals: read.costs, names: [], next: more };
   const names = namesOf(
     list.flatMap(({ dimensions }) => [

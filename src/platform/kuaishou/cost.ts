@@ -1,13 +1,19 @@
 import { addDays, calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { CURRENCY_FIELD } from "../connector/account-fields.ts";
-import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import {
+  BY_CREATIVE_FIELD,
+  BY_HOUR_FIELD,
+  CURRENCY_FIELD,
+  isByCreative,
+  isByHour,
+} from "../connector/account-fields.ts";
+import type { AccountSettings, CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName, Subject } from "../connector/cost-connector.ts";
 import { idGroups } from "../connector/question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
-import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { costsInUnit, creativesInUnit, hoursInUnit, namesOf, type ReportRow } from "../connector/report-row.ts";
 import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
-import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
+import { authoriseField, TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 import { isTask, readTask, rowsOfFile, taskRequest } from "./report-task.ts";
 
 const REPORT_ROWS = 2_000;
@@ -30,6 +36,7 @@ export const kuaishouCosts: CostConnector = {
   platform: "Kuaishou",
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://ad.e.kuaishou.com/rest/openapi" },
+    authoriseField("https://developers.e.kuaishou.com/tools/authorize"),
     ...TOKEN_FIELDS,
     { name: "app_id", hint: "Id of the developer application", fallback: "" },
     { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
@@ -44,15 +51,20 @@ export const kuaishouCosts: CostConnector = {
       fallback: "photo_click",
     },
     CURRENCY_FIELD,
+    BY_CREATIVE_FIELD,
+    BY_HOUR_FIELD,
   ],
   spans: [
     { reachDays: WEEK_DAYS, daysMax: WEEK_DAYS },
     { reachDays: TASK_REACH_DAYS, daysMax: TASK_DAYS_MAX },
   ],
-  start: ({ fromDay, toDay }, { nowMs }) => {
+  start: ({ fromDay, toDay }, { account, nowMs }) => {
     const isRecent = fromDay >= addDays(SHANGHAI.dayOf(nowMs), 1 - WEEK_DAYS);
     const days = { from: fromDay, to: toDay };
-    const reports = LEVELS.map((level) =>
+    // Certain: only immediate reports are by the hour.
+    const hour = isRecent && isByHour(account) ? ["hour"] : [];
+    const levels = [...(isByCreative(account) ? ["creative"] : []), ...hour, ...LEVELS];
+    const reports = levels.map((level) =>
       isRecent ? { list: "report", level, ...days, page: 1 } : { list: "task", level, ...days },
     );
     return [...reports, { list: "account" }];
@@ -93,6 +105,7 @@ export const kuaishouCosts: CostConnector = {
             accessToken: data.access_token,
             refreshToken: data.refresh_token,
             expiresInS: data.access_token_expires_in,
+            refreshExpiresInS: data.refresh_token_expires_in,
           };
         },
       }),
@@ -103,10 +116,16 @@ export const kuaishouCosts: CostConnector = {
 const SHANGHAI = calendarOf("Asia/Shanghai");
 
 const LEVELS = ["unit", "campaign", "account"] as const;
-const SUBJECTS: Readonly<Record<string, Subject>> = { unit: "costs", campaign: "plan_totals", account: "totals" };
+const SUBJECTS: Readonly<Record<string, Subject>> = {
+  creative: "creatives",
+  hour: "hours",
+  unit: "costs",
+  campaign: "plan_totals",
+  account: "totals",
+};
 
 /** Few of Kuaishou's codes are published, so its messages are considered too. */
-const ENVELOPE: Envelope = {
+export const ENVELOPE: Envelope = {
   platform: "Kuaishou",
   outcome: codeOutcome,
   kindOf: ({ code, message }) => {
@@ -126,7 +145,8 @@ function request(question: CostQuestion, context: CallContext): HttpRequest {
   if (isTask(question)) return taskRequest(question, context);
   const { account } = context;
   const values = { advertiser_id: idJson(account("advertiser_id")), ...parameters(question) };
-  const url = `${account("base_url")}/${PATHS[String(question.list)] ?? `v1/report/${question.level}_report`}`;
+  const level = question.level === "hour" ? "unit" : question.level;
+  const url = `${account("base_url")}/${PATHS[String(question.list)] ?? `v1/report/${level}_report`}`;
   return jsonTextPost(url, objectJson(values), { "Access-Token": account("access_token") });
 }
 
@@ -135,7 +155,7 @@ function parameters(question: CostQuestion): Record<string, string> {
     return {
       start_date: JSON.stringify(question.from),
       end_date: JSON.stringify(question.to),
-      temporal_granularity: '"DAILY"',
+      temporal_granularity: question.level === "hour" ? '"HOURLY"' : '"DAILY"',
       page: String(question.page),
       page_size: String(REPORT_ROWS),
     };
@@ -160,15 +180,45 @@ function readReport(question: CostQuestion, data: JsonObject, context: CallConte
   return { ...page, next: [...more, ...page.next] };
 }
 
-/** Reads rows of either kind of report, which have the same names (likely for the files of tasks). */
-function readRows(question: CostQuestion, details: readonly JsonObject[], { account }: CallContext): CostPage {
-  const rows = details.map((row) => ({
+/**
+ * Reads the report of creatives, which leaves out those that Kuaishou puts together itself (certain): their costs stand
+ * with their units.
+ */
+function readCreatives(details: readonly JsonObject[], { account }: CallContext): CostPage {
+  const rows = details.map((row) => ({ ...unitRow(row, account), cid: row.creative_id }));
+  const read = creativesInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "creatives") return read;
+  const names = namesOf(details.map((row) => ({ level: "creative", id: row.creative_id, name: row.creative_name })));
+  return { kind: "page", costs: [], creatives: read.creatives, names, next: [] };
+}
+
+/** Certain: hours are numbers, beside the day. */
+function readHours(details: readonly JsonObject[], { account }: CallContext): CostPage {
+  const rows = details.map((row) => ({ ...unitRow(row, account), hour: row.stat_hour }));
+  const read = hoursInUnit(rows, { platform: ENVELOPE.platform, account });
+  return read.kind === "hours" ? { kind: "page", costs: [], hours: read.hours, names: [], next: [] } : read;
+}
+
+function unitRow(row: JsonObject, account: AccountSettings): ReportRow {
+  return {
     day: row.stat_date,
-    gid: question.level === "account" ? "" : row.campaign_id,
-    aid: question.level === "unit" ? row.unit_id : "",
+    gid: row.campaign_id,
+    aid: row.unit_id,
     impressions: row[account("impressions_field")],
     clicks: row[account("clicks_field")],
     cost: row.charge,
+  };
+}
+
+/** Reads rows of either kind of report, which have the same names (likely for the files of tasks). */
+function readRows(question: CostQuestion, details: readonly JsonObject[], context: CallContext): CostPage {
+  if (question.level === "creative") return readCreatives(details, context);
+  if (question.level === "hour") return readHours(details, context);
+  const { account } = context;
+  const rows = details.map((row) => ({
+    ...unitRow(row, account),
+    gid: question.level === "account" ? "" : row.campaign_id,
+    aid: question.level === "unit" ? row.unit_id : "",
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;

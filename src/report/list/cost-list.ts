@@ -107,6 +107,8 @@ export type CostRow = {
   gid_name: string;
   aid: string;
   aid_name: string;
+  creative: string;
+  creative_name: string;
   csite: string;
   channel: string;
   os_platform: string;
@@ -122,14 +124,15 @@ export type CostRows = { page_info: PageInfo; rows: CostRow[] };
 export async function listCostRows(executor: Executor, range: CostRange, page: Page): Promise<CostRows> {
   const rows = await query<StoredCost>(
     executor,
-    sql`select c.*, coalesce(g.name, '') as gid_name, coalesce(a.name, '') as aid_name from (
-        select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+    sql`select c.*, coalesce(g.name, '') as gid_name, coalesce(a.name, '') as aid_name, coalesce(k.name, '') as creative_name from (
+        select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel, c.os_platform,
           c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
         from cost c where ${isIn(range)} ${rowOrder} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) c
       left join ad_object g on g.ad_platform = c.ad_platform and g.level = 'plan' and g.object_id = c.gid
       left join ad_object a on a.ad_platform = c.ad_platform and a.level = 'ad' and a.object_id = c.aid
-      order by c.date desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
-        c.campaign_id`,
+      left join ad_object k on k.ad_platform = c.ad_platform and k.level = 'creative' and k.object_id = c.cid
+      order by c.date desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel,
+        c.os_platform, c.campaign_id`,
   );
   const [counted] = await query<{ rows: number }>(
     executor,
@@ -138,7 +141,12 @@ export async function listCostRows(executor: Executor, range: CostRange, page: P
   return { page_info: pageInfo(page, counted!.rows), rows: rows.map(shownCost) };
 }
 
-type StoredCost = Omit<Cost, "appId" | "day"> & { date: string; gidName: string; aidName: string };
+type StoredCost = Omit<Cost, "appId" | "day"> & {
+  date: string;
+  gidName: string;
+  aidName: string;
+  creativeName: string;
+};
 
 function shownCost(row: StoredCost): CostRow {
   return {
@@ -149,6 +157,8 @@ function shownCost(row: StoredCost): CostRow {
     gid_name: row.gidName,
     aid: row.aid,
     aid_name: row.aidName,
+    creative: row.cid,
+    creative_name: row.creativeName,
     csite: row.csite,
     channel: row.channel,
     os_platform: row.osPlatform,
@@ -159,8 +169,8 @@ function shownCost(row: StoredCost): CostRow {
   };
 }
 
-const rowOrder = sql`order by c.day desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel,
-  c.os_platform, c.turbo_promoted_object_id`;
+const rowOrder = sql`order by c.day desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite,
+  c.channel, c.os_platform, c.turbo_promoted_object_id`;
 
 function isIn({ appId, fromDay, toDay, adPlatform, advertiserId }: CostRange): Sql {
   return allOf([

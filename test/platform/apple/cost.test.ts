@@ -288,7 +288,7 @@ test.each<[number, unknown, object]>([
   [
     200,
     { access_token: "at-2", token_type: "Bearer", expires_in: 3600, scope: "searchadsorg" },
-    { kind: "token", values: { access_token: "at-2" }, expiresAtMs: NOW_MS + 3_600_000 },
+    { kind: "token", values: { access_token: "at-2" }, expiresAtMs: NOW_MS + 3_600_000, refreshExpiresAtMs: null },
   ],
   [400, { error: "invalid_client" }, { kind: "permanent", reason: "Apple answered invalid_client." }],
   [

@@ -222,6 +222,7 @@ test("a new token is requested with the refresh token", () => {
     kind: "token",
     values: { access_token: "at-2", refresh_token: "rt-2" },
     expiresAtMs: NOW_MS + 86_400_000,
+    refreshExpiresAtMs: null,
   });
   const refused = baiduCosts.tokens!.read(ok({ code: 1001, message: "refreshToken is invalid" }), NOW_MS);
   expect(refused).toEqual({ kind: "permanent", reason: "Baidu answered 1001: refreshToken is invalid." });

@@ -235,6 +235,7 @@ test("a new token is requested with the refresh token", () => {
     kind: "token",
     values: { access_token: "at-2", refresh_token: "rt-2" },
     expiresAtMs: NOW_MS + 86_400_000,
+    refreshExpiresAtMs: NOW_MS + 30 * 86_400_000,
   });
 });
 

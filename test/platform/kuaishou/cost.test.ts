@@ -239,6 +239,7 @@ test("a new token is requested with the refresh token", () => {
     kind: "token",
     values: { access_token: "at-2", refresh_token: "rt-2" },
     expiresAtMs: NOW_MS + 86_399_000,
+    refreshExpiresAtMs: NOW_MS + 2_591_999_000,
   });
   const refused = kuaishouCosts.tokens!.read(ok({ code: 402005, message: "refresh_token 错误" }), NOW_MS);
   expect(refused).toEqual({ kind: "permanent", reason: "Kuaishou answered 402005: refresh_token 错误." });

@@ -311,6 +311,7 @@ test("a new token is requested with the refresh token", () => {
     kind: "token",
     values: { access_token: "at-2", refresh_token: "rt-2" },
     expiresAtMs: NOW_MS + 86_400_000,
+    refreshExpiresAtMs: NOW_MS + 30 * 86_400_000,
   });
 });
 
@@ -321,7 +322,12 @@ test.each(["client_id", "client_secret", "refresh_token"])("without %s no token 
 test.each<[unknown, object]>([
   [
     { code: 0, data: { access_token: "at-2" } },
-    { kind: "token", values: { access_token: "at-2" }, expiresAtMs: null },
+    {
+      kind: "token",
+      values: { access_token: "at-2" },
+      expiresAtMs: null,
+      refreshExpiresAtMs: NOW_MS + 30 * 86_400_000,
+    },
   ],
   [
     { code: 0, data: {} },

@@ -70,8 +70,15 @@ function useRowColumns(): Column<CostRow>[] {
   ];
 }
 
-function furtherOf({ csite, channel, os_platform, turbo_promoted_object_id }: CostRow): string {
-  return [csite, channel, os_platform, turbo_promoted_object_id].filter(Boolean).join(" · ");
+function furtherOf({
+  creative,
+  creative_name,
+  csite,
+  channel,
+  os_platform,
+  turbo_promoted_object_id,
+}: CostRow): string {
+  return [creative_name || creative, csite, channel, os_platform, turbo_promoted_object_id].filter(Boolean).join(" · ");
 }
 
 function Named({ id, name }: { id: string; name: string }) {

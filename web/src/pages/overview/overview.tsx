@@ -17,6 +17,7 @@ import { QueryView } from "../../ui/query-view.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { Curves } from "./curves.tsx";
 import { HeatMap } from "./heat-map.tsx";
+import { Hours } from "./hours.tsx";
 import { Platforms } from "./platforms.tsx";
 import { type Asked, type OverviewAnswers, questionsOf } from "./questions.ts";
 import { texts } from "./texts.ts";
@@ -80,6 +81,7 @@ function Figures({ asked }: { asked: Asked }) {
             ) : (
               <Refreshing query={query}>
                 <Tiles answers={answers} asked={shown} metrics={metrics} />
+                <Hours answers={answers} asked={shown} metrics={metrics} />
                 <Curves answers={answers} />
                 <HeatMap answers={answers} asked={shown} />
                 <Platforms answers={answers} asked={shown} />

@@ -7,6 +7,11 @@ import type { Days } from "../../ui/date-range.tsx";
 export const TILES = [
   ...(["AdCost", "AppActivateStandard", "AppRevenue", "AppROI", "AppDAU", "AppGamePayUserCntStandard"] as const),
 ];
+/** Metrics that are known by the hour; costs where a platform tells it. */
+export const HOURLY = [
+  ...(["AppActivateStandard", "AppGamePayAmountStandard", "AppGamePayUserCntStandard", "AdCost"] as const),
+];
+export const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
 export const RETENTION_DAYS = [1, 2, 3, 4, 5, 6, 7, 14, 30] as const;
 export const WINDOW_DAYS = [1, 3, 7, 14, 30] as const;
 
@@ -35,6 +40,8 @@ export function questionsOf(asked: Asked): Map<string, Question> {
     ["platforms", question(asked, days, ["ad_platform"], ["AdCost", "AppRevenue", "AppROI", "AppActivateStandard"])],
     ["last days", question(asked, { from: addDays(last, -1), to: last }, ["date"], TILES)],
     ["last week", question(asked, { from: addDays(last, -6), to: last }, [], TILES)],
+    ["today and yesterday", byHour(asked, { from: addDays(today, -1), to: today })],
+    ["a week ago", byHour(asked, { from: addDays(today, -7), to: addDays(today, -7) })],
     ["week before", question(asked, { from: addDays(last, -13), to: addDays(last, -7) }, [], TILES)],
   ];
   for (const day of RETENTION_DAYS) {
@@ -57,6 +64,12 @@ export function lastWholeDay({ days, today }: Pick<Asked, "days" | "today">): st
 /** The last registration day whose users have lived through all of day `day` (registration is day 0). */
 function wholeUntil(day: number, today: string): string {
   return addDays(today, -day - 1);
+}
+
+/** What happened in each hour, whatever the caliber of the page: a touch says little about the hour. */
+function byHour(asked: Asked, days: Days): Question {
+  const reading: Reading = { ...asked.reading, caliber: "behavior_occurred_time" };
+  return question({ ...asked, reading }, days, ["date", "hour"], HOURLY);
 }
 
 /** Money is rounded to the cent, rates more finely. */

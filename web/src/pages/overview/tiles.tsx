@@ -4,6 +4,7 @@ import { eachDay } from "../../report/days.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
 import { Tile } from "../../ui/tile.tsx";
+import { Compared } from "./compared.tsx";
 import { type Asked, lastWholeDay, numberOf, type OverviewAnswers, TILES } from "./questions.ts";
 import { texts } from "./texts.ts";
 
@@ -42,35 +43,22 @@ function Comparisons({ answers, asked, metric }: ComparisonsProps) {
   const within = (name: string) => numberOf(answers.report(name)?.total[0], metric.name);
   return (
     <dl className="comparisons">
-      <dt>{isYesterday ? text.yesterday : last}</dt>
-      <Compared metric={metric} now={on(last)} before={on(addDays(last, -1))} />
-      <dt>{isYesterday ? text.lastWeek : text.weekUntil(last)}</dt>
-      <Compared metric={metric} now={within("last week")} before={within("week before")} />
+      <Compared
+        title={isYesterday ? text.yesterday : last}
+        metric={metric}
+        now={on(last)}
+        before={on(addDays(last, -1))}
+        shown="now"
+      />
+      <Compared
+        title={isYesterday ? text.lastWeek : text.weekUntil(last)}
+        metric={metric}
+        now={within("last week")}
+        before={within("week before")}
+        shown="now"
+      />
     </dl>
   );
-}
-
-/** Growth is good news, except for cost, where it is neither good nor bad. */
-const NEITHER = new Set(["AdCost"]);
-
-function Compared({ metric, now, before }: { metric: CatalogueMetric; now: number; before: number }) {
-  const text = useTexts(texts);
-  const { value } = useValueTexts();
-  const change = before === 0 ? undefined : (now - before) / Math.abs(before);
-  const tone = change === undefined || change === 0 || NEITHER.has(metric.name) ? "" : change > 0 ? "good" : "bad";
-  return (
-    <>
-      <dd className="number">{value(metric.unit, now)}</dd>
-      <dd className={`number change ${tone}`} title={text.changeFrom(value(metric.unit, before))}>
-        {change === undefined ? "–" : change === 0 ? text.unchanged : signed(change)}
-      </dd>
-    </>
-  );
-}
-
-function signed(change: number): string {
-  const size = Math.abs(change) * 100;
-  return `${change > 0 ? "▲" : "▼"} ${size >= 1000 ? ">999" : size.toFixed(1)} %`;
 }
 
 const WIDTH = 100;
