@@ -1,14 +1,10 @@
 import { DAY_MS } from "../../src/domain/calendar.ts";
-import type { CollectCall, SentEvent } from "./call.ts";
+import type { CollectCall } from "./call.ts";
+import { Desk, type Made } from "./desk.ts";
 import { appAgent, browserAgent } from "./device.ts";
-import { HOUR_MS, MINUTE_MS, mishapOf, type Scene, type Someone } from "./someone.ts";
+import { orderReport, refundReports } from "./game-server.ts";
+import { HOUR_MS, mishapOf, type Scene, type Someone } from "./someone.ts";
 import type { PersonTruth } from "./truth.ts";
-
-/** An event as a client makes it, before it is sent. */
-type Made = {
-  sent: SentEvent;
-  wire: { type: string; event: string; time: number; properties: object; time_free?: true };
-};
 
 export type Life = {
   /** When the client registers, and when the server has the registration. */
@@ -21,7 +17,6 @@ export type Life = {
 const LIFE_DAYS_MAX = 45;
 const PRICES_CENTS = [100, 600, 1_200, 3_000, 6_800, 12_800, 32_800];
 const LEVELS = ["tutorial_done", "level_up", "quest_done", "item_bought"];
-const SERVER_IP = "47.95.10.20";
 
 /** All calls of a person's client and the game's server after the registration, and one call too early. */
 export function visitCalls(scene: Scene, person: Someone, life: Life): CollectCall[] {
@@ -45,55 +40,6 @@ export function visitCalls(scene: Scene, person: Someone, life: Life): CollectCa
     calls.push(...visit(scene, person, desk, { day, atMs, ...life }));
   }
   return calls;
-}
-
-/** Makes a person's events and numbers them. */
-class Desk {
-  readonly #person: Someone;
-  #count = 0;
-
-  constructor(person: Someone) {
-    this.#person = person;
-  }
-
-  track(event: string, atMs: number, properties: object): Made {
-    const happening = { kind: event === "$MPRegister" || event === "$AppRegister" ? "register" : "active" } as const;
-    return this.#made("track", event, atMs, properties, (time) => ({ ...happening, atMs: time }));
-  }
-
-  profile(event: string, atMs: number, properties: object): Made {
-    return this.#made("profile", event, atMs, properties, (time) => ({ kind: "active", atMs: time }));
-  }
-
-  pay(atMs: number, order: { cents: number; orderId: string }, properties: object = {}): Made {
-    const paid = { $pay_amount: order.cents, $pay_type: "CNY", $order_id: order.orderId, $pay_method: "wechat" };
-    return this.#made("track", "$PayEvent", atMs, { ...paid, ...properties }, (time) => ({
-      kind: "pay",
-      atMs: time,
-      ...order,
-    }));
-  }
-
-  ad(atMs: number, micros: number): Made {
-    const shown = { $ecpm: micros / 1000, $ad_type: micros % 2 === 0 ? "reward" : "interstitial", $adn_type: "csj" };
-    return this.#made("track", "$AdShow", atMs, shown, (time) => ({ kind: "ad", atMs: time, micros }));
-  }
-
-  #made(
-    type: "track" | "profile",
-    event: string,
-    atMs: number,
-    properties: object,
-    happening: (time: number) => SentEvent["happening"],
-  ): Made {
-    const { clientId, clockErrorMs, phone, version } = this.#person;
-    this.#count += 1;
-    const serial = `${clientId}-${this.#count}`;
-    const time = Math.floor(atMs) + clockErrorMs;
-    const own = type === "track" ? { $os: phone.os, $app_version: String(version) } : {};
-    const wire = { type, event, time, properties: { ...properties, ...own, serial } };
-    return { wire, sent: { serial, type, event, happening: happening(time) } };
-  }
 }
 
 type Visit = Life & { day: number; atMs: number };
@@ -124,7 +70,8 @@ function visit(scene: Scene, person: Someone, desk: Desk, { day, atMs, registers
   if (kind !== "farm" && random.chance(habits.payShare)) {
     const order = { cents: random.pick(PRICES_CENTS), orderId: `o-${person.clientId}-${day}` };
     events.push(desk.pay(later(), order, { $pay_reason: "gems" }));
-    if (random.chance(rates.reportedTwice)) extra.push(serverReport(person, desk, { order, atMs: nowMs + 3_000 }));
+    if (random.chance(rates.reportedTwice)) extra.push(orderReport(person, desk, { order, atMs: nowMs + 3_000 }));
+    extra.push(...refundReports(scene, person, desk, { order, atMs: nowMs }));
   }
   if (random.chance(0.2)) events.push(desk.profile("profile_increment", later(), { visits: 1 }));
   const isOffline = day > 0 && random.chance(rates.offline);
@@ -164,30 +111,6 @@ function callOf(person: Someone, events: readonly Made[], { dueMs, mishap }: Sen
   const flushed = offer === "app" && phone.os === "android" ? "#flush_time" : "$flush_time";
   const body = JSON.stringify({ client_id: clientId, event_list, [flushed]: Math.floor(dueMs) });
   return { ...sending, ...plain, path: "event/collect/", body };
-}
-
-/** The game's own server reports an order, compressed as its SDK does, in its own format and with a true clock. */
-function serverReport(
-  person: Someone,
-  desk: Desk,
-  { order, atMs }: { order: { cents: number; orderId: string }; atMs: number },
-): CollectCall {
-  const { wire, sent } = desk.pay(atMs - person.clockErrorMs, order, { $pay_reason: "server" });
-  const { clientId, phone } = person;
-  const body = JSON.stringify({
-    client_id: clientId,
-    event_list: [{ ...wire, time_free: false }],
-    client_ip: phone.ip,
-  });
-  const headers = { "content-type": "application/json", "gravity-content-compress": "gzip" };
-  const sending = {
-    kind: "collect",
-    dueMs: atMs + MINUTE_MS,
-    ip: SERVER_IP,
-    ua: "python-requests",
-    mishap: "none",
-  } as const;
-  return { ...sending, path: "event/collect/", body, headers, isGzip: true, events: [sent] };
 }
 
 /** What another system knew about the person, with times of any age. */

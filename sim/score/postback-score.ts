@@ -143,7 +143,8 @@ function justifiedOf(person: Person, timeZone: string): Justified[] {
   for (const one of things) if (one.kind === "pay" && !orders.has(one.orderId)) orders.set(one.orderId, one);
   const calendar = calendarOf(timeZone);
   const nextDay = addDays(calendar.dayOf(person.registeredAtMs), 1);
-  const back = things.find(({ atMs }) => calendar.dayOf(atMs) === nextDay);
+  // A refund is not a return of the person.
+  const back = things.find(({ kind, atMs }) => kind !== "refund" && calendar.dayOf(atMs) === nextDay);
   const made: [Moment, number | null][] = [
     ["activate", null],
     ["register", null],

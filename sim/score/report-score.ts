@@ -14,17 +14,19 @@ export type ReportScore = {
   truth: Record<Family, number>;
 };
 
-type Family = "users" | "cost" | "roi" | "ltv" | "retention";
+type Family = "users" | "refunds" | "ads" | "cost" | "roi" | "ltv" | "retention";
 
 const METRICS: Readonly<Record<Family, readonly string[]>> = {
   users: ["AppActivateStandard", "AppDAU", "AppGamePayUserCntStandard", "AppGamePayAmountStandard", "AppAdRevenue"],
+  refunds: ["AppRefundAmount", "AppRefundCnt"],
+  ads: ["AppAdRevenue", "AppAdReportedRevenue", "AppAdPulledRevenue", "AppAdEstimatedRevenue", "AppAdEcpm"],
   cost: ["AdCost", "AdRealCost", "AdShow", "AdClick"],
   roi: ["AppROI", "AppFirstDayROI", "App24hROI", "App7DayROI", "App30DayROI", "AppReal7DayROI"],
   ltv: ["AppFirstDayLTV", "App24hLTV", "App7DayLTV", "App30DayLTV"],
   retention: ["AppRetention1d", "AppRetention3d", "AppRetention7d", "AppRetention14d"],
 };
 const FAMILIES = Object.keys(METRICS) as Family[];
-const NAMES = FAMILIES.flatMap((family) => METRICS[family]);
+const NAMES = [...new Set(FAMILIES.flatMap((family) => METRICS[family]))];
 
 /** Cohorts by day and platform, by platform and ad, and in total, in both calibers and both kinds of windows. */
 const QUESTIONS: readonly Pick<Asked, "dims" | "caliber" | "roiVersion">[] = [
@@ -78,7 +80,7 @@ export async function scoreReports(played: Played, client: ReportClient, pairs: 
 type Row = Record<string, string | number>;
 
 function zeros(): Record<Family, number> {
-  return { users: 0, cost: 0, roi: 0, ltv: 0, retention: 0 };
+  return { users: 0, refunds: 0, ads: 0, cost: 0, roi: 0, ltv: 0, retention: 0 };
 }
 
 function byKey(rows: readonly Row[], dims: readonly string[]): Map<string, Row> {
@@ -103,22 +105,25 @@ function add(family: Family, { served, expected, sum, size }: Compared): void {
   }
 }
 
-function oracleMarket({ market }: Played, people: OraclePerson[]): OracleMarket {
+function oracleMarket({ market, pulledRevenue }: Played, people: OraclePerson[]): OracleMarket {
   const { catalogue, options } = market;
   const { ads: _, ...settings } = catalogue;
   return {
     timeZone: options.timeZone,
     payShareBp: 10_000,
+    shareRules: [],
     people,
     costs: market.costs(),
+    hours: [],
     refundsOn: "order",
+    pulledRevenue,
     ...settings,
   };
 }
 
 type OracleSource = Pick<
   OraclePerson,
-  "ad_platform" | "advertiser_id" | "gid" | "aid" | "csite" | "turbo_promoted_object_id" | "touchedAtMs"
+  "ad_platform" | "advertiser_id" | "gid" | "aid" | "creative" | "csite" | "turbo_promoted_object_id" | "touchedAtMs"
 >;
 
 function asServerAttributed({ person, found }: Pair): OraclePerson {
@@ -152,13 +157,15 @@ const ORGANIC_SOURCE: OracleSource = {
   advertiser_id: "",
   gid: "",
   aid: "",
+  creative: "",
   csite: "",
   turbo_promoted_object_id: "",
   touchedAtMs: null,
 };
 
+/** No question of the score is about creatives. */
 function idsOf({ advertiserId, gid, aid, csite }: Pick<Found, "advertiserId" | "gid" | "aid" | "csite">) {
-  return { advertiser_id: advertiserId, gid, aid, csite };
+  return { advertiser_id: advertiserId, gid, aid, creative: "", csite };
 }
 
 function oraclePerson(person: Person, attributed: OracleSource): OraclePerson {

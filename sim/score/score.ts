@@ -64,6 +64,8 @@ export const TARGETS: readonly {
     holds: (value) => value >= 0.97,
   },
   zero("error of counting: users and revenue", ({ reports }) => reports.counting.users),
+  zero("error of counting: refunds", ({ reports }) => reports.counting.refunds),
+  zero("error of counting: ads inside the app", ({ reports }) => reports.counting.ads),
   zero("error of counting: cost", ({ reports }) => reports.counting.cost),
   zero("error of counting: ROI", ({ reports }) => reports.counting.roi),
   zero("error of counting: LTV", ({ reports }) => reports.counting.ltv),

@@ -20,7 +20,7 @@ export function scoreTables(score: Score): string {
         ratio(one.recall),
       ]),
     );
-  const families = ["users", "cost", "roi", "ltv", "retention"] as const;
+  const families = ["users", "refunds", "ads", "cost", "roi", "ltv", "retention"] as const;
   const targets = TARGETS.map(({ what, target, of, holds }) => {
     const value = of(score);
     return [what, Number.isInteger(value) ? value : ratio(value), target, holds(value) ? "reached" : "MISSED"];

@@ -43,7 +43,7 @@ export function importRebates(
 }
 
 export const COST_COLUMNS = [
-  ...(["date", "ad_platform", "advertiser_id", "gid", "aid", "csite", "channel", "os_platform"] as const),
+  ...(["date", "ad_platform", "advertiser_id", "gid", "aid", "creative", "csite", "channel", "os_platform"] as const),
   ...(["turbo_promoted_object_id", "impressions", "clicks", "cost"] as const),
 ] as const;
 
@@ -58,6 +58,7 @@ export function costsOf(appId: number): CsvShape<(typeof COST_COLUMNS)[number], 
       advertiserId: key(cells.advertiser_id, "advertiser_id"),
       gid: key(cells.gid, "gid"),
       aid: key(cells.aid, "aid"),
+      cid: key(cells.creative, "creative"),
       csite: key(cells.csite, "csite"),
       channel: key(cells.channel, "channel"),
       osPlatform: os(cells.os_platform),
@@ -91,7 +92,7 @@ export const AD_OBJECTS: CsvShape<(typeof AD_OBJECT_COLUMNS)[number], AdObject> 
   columns: AD_OBJECT_COLUMNS,
   required: ["ad_platform", "level", "id"],
   read: ({ ad_platform, level, id, name, status }) => {
-    if (!(AD_LEVELS as readonly string[]).includes(level)) throw new Error("level must be plan or ad");
+    if (!(AD_LEVELS as readonly string[]).includes(level)) throw new Error("level must be plan, ad or creative");
     return { adPlatform: platform(ad_platform), level: level as AdLevel, objectId: named(id, "id"), name, status };
   },
   key: ({ adPlatform, level, objectId }) => [adPlatform, level, objectId],

@@ -107,7 +107,7 @@ type Kind<Row> = {
 };
 
 /** Reads the file to its end by the rules of the import, against one snapshot of the tables. */
-async function previewed<Column extends string, Row>(
+export async function previewed<Column extends string, Row>(
   pool: pg.Pool,
   file: Readable,
   shape: CsvShape<Column, Row>,
@@ -204,6 +204,7 @@ function shownCost(cost: Cost): Record<(typeof COST_COLUMNS)[number], string | n
     advertiser_id: cost.advertiserId,
     gid: cost.gid,
     aid: cost.aid,
+    creative: cost.cid,
     csite: cost.csite,
     channel: cost.channel,
     os_platform: cost.osPlatform,

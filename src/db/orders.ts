@@ -132,3 +132,19 @@ export async function loadOrders(
       join orders o on o.app_id = ${appId} and o.client_id = wanted.client_id collate "C" and o.trace_id = wanted.trace_id collate "C"`,
   );
 }
+
+/** What platforms were told of orders, by trace id. */
+export async function loadToldCents(
+  executor: Executor,
+  appId: number,
+  traceIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (traceIds.length === 0) return new Map();
+  const rows = await query<{ traceId: string; backCents: number }>(
+    executor,
+    sql`select o.trace_id, o.back_cents from order_key k
+      join orders o on o.app_id = k.app_id and o.client_id = k.client_id and o.trace_id = k.trace_id
+      where k.app_id = ${appId} and k.trace_id = any(${traceIds}::text[])`,
+  );
+  return new Map(rows.map(({ traceId, backCents }) => [traceId, backCents]));
+}

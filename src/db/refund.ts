@@ -38,6 +38,20 @@ export async function insertRefunds(tx: Executor, refunds: readonly Refund[]): P
   );
 }
 
+/** Those of the ids that are ids of stored refunds. */
+export async function findRefundIds(
+  executor: Executor,
+  appId: number,
+  refundIds: readonly string[],
+): Promise<string[]> {
+  if (refundIds.length === 0) return [];
+  const rows = await query<{ refundId: string }>(
+    executor,
+    sql`select refund_id from refund where app_id = ${appId} and refund_id = any(${refundIds}::text[])`,
+  );
+  return rows.map(({ refundId }) => refundId);
+}
+
 /** Those of the orders that have refunds. */
 export async function findRefundedOrders(tx: Executor, orders: readonly OrderKey[]): Promise<OrderKey[]> {
   if (orders.length === 0) return [];
@@ -116,6 +130,24 @@ export async function storeCounted(tx: Executor, counted: readonly CountedRefund
   );
 }
 
+/** What counts of an order's refunds, and when the last of them was. */
+export type RefundSum = { cents: number; atMs: number };
+
+/** By trace id. Orders of which nothing was paid back are not among them. */
+export async function sumRefunds(
+  executor: Executor,
+  appId: number,
+  traceIds: readonly string[],
+): Promise<ReadonlyMap<string, RefundSum>> {
+  if (traceIds.length === 0) return new Map();
+  const rows = await query<RefundSum & { traceId: string }>(
+    executor,
+    sql`select trace_id, sum(cents)::bigint as cents, max(at_ms) as at_ms from refund
+      where app_id = ${appId} and trace_id = any(${traceIds}::text[]) and cents > 0 group by trace_id`,
+  );
+  return new Map(rows.map(({ traceId, cents, atMs }) => [traceId, { cents, atMs }]));
+}
+
 /** The slices that count the refunds of an app. */
 export function loadRefundSlices(tx: Executor, appId: number): Promise<Slice[]> {
   return slicesOf(tx, sql`r.app_id = ${appId}`);
@@ -142,4 +174,13 @@ async function slicesOf(tx: Executor, where: Sql): Promise<Slice[]> {
       union select app_id, 'occurred', day from known
       union select app_id, 'occurred', order_day from known`,
   );
+}
+
+/** The refund r counts on the day and at the instant of its order or on its own, as the app has chosen. */
+export function refundPlace(appId: number): { day: Sql; atMs: Sql } {
+  const isOrder = sql`(select refunds_on = 'order' from app where app_id = ${appId})`;
+  return {
+    day: sql`case when ${isOrder} then r.order_day else r.day end`,
+    atMs: sql`case when ${isOrder} then r.order_at_ms else r.at_ms end`,
+  };
 }

@@ -4,6 +4,7 @@ import { loadPauses } from "../db/lane-pause.ts";
 import { sumOutbox } from "../db/outbox.ts";
 import { loadAccounts } from "../db/platform-account.ts";
 import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPostbacks } from "../db/postback-list.ts";
+import { type RefundSum, sumRefunds } from "../db/refund.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback/postback.ts";
 import { type ListWish, positionText } from "../domain/postback/postback-request.ts";
@@ -28,6 +29,9 @@ export type ShownPostback = {
   resent: number;
   value_cents: number | null;
   back_cents: number;
+  /** What was paid back of its order, and when last: 0 and the empty text if nothing was. */
+  refunded_cents: number;
+  refunded_at: string;
   at: string;
   changed_at: string;
 };
@@ -35,7 +39,10 @@ export type ShownPostback = {
 /** A page of postbacks, and where the next page begins; the empty text when there is none. */
 export type ShownPostbacks = { postbacks: ShownPostback[]; next: string };
 
-/** Postbacks, newest first. */
+/**
+ * Postbacks, newest first. A refund neither withdraws the postbacks of its order nor sends anything: they are shown
+ * with it. The mark is read from the refunds, so it is never out of step with them.
+ */
 export async function showPostbacks(
   executor: Executor,
   { appId, timeZone }: Pick<AppRules, "appId" | "timeZone">,
@@ -49,10 +56,12 @@ export async function showPostbacks(
   const rows = found.slice(0, limit);
   const calendar = calendarOf(timeZone);
   const next = found.length > limit ? positionText(rows.at(-1)!) : "";
-  return { postbacks: rows.map((row) => shownPostback(row, calendar)), next };
+  const orders = rows.flatMap(({ traceId }) => (traceId === "" ? [] : [traceId]));
+  const refunds = await sumRefunds(executor, appId, orders);
+  return { postbacks: rows.map((row) => shownPostback(row, refunds.get(row.traceId), calendar)), next };
 }
 
-function shownPostback(row: ListedPostback, calendar: Calendar): ShownPostback {
+function shownPostback(row: ListedPostback, refund: RefundSum | undefined, calendar: Calendar): ShownPostback {
   return {
     client_id: row.clientId,
     event_type: row.eventType,
@@ -67,6 +76,8 @@ function shownPostback(row: ListedPostback, calendar: Calendar): ShownPostback {
     resent: row.resent,
     value_cents: row.valueCents,
     back_cents: row.backCents,
+    refunded_cents: refund?.cents ?? 0,
+    refunded_at: refund ? calendar.textOf(refund.atMs) : "",
     at: calendar.textOf(row.atMs),
     changed_at: calendar.textOf(row.changedAtMs),
   };
@@ -119,7 +130,14 @@ export type ShownLane = {
 /** An account and its last error; the empty text when there is none. */
 export type AccountState = Pick<
   ShownAccount,
-  "ad_platform" | "advertiser_id" | "postbacks" | "costs" | "last_error" | "last_error_at"
+  | "ad_platform"
+  | "advertiser_id"
+  | "postbacks"
+  | "costs"
+  | "last_error"
+  | "last_error_at"
+  | "refresh_expires_at"
+  | "refresh_state"
 > & { app_id: number };
 
 export type PostbackState = { lanes: ShownLane[]; accounts: AccountState[] };
@@ -134,8 +152,18 @@ export async function showState(
   const zones: Zones = new Map(apps.map((app) => [app.appId, app.timeZone]));
   const accounts = (await loadAccounts(executor, vault, appId)).map((account): AccountState => {
     const calendar = calendarOf(zones.get(account.appId) ?? "UTC");
-    const { ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at } = shownAccount(account, calendar);
-    return { app_id: account.appId, ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at };
+    const shown = shownAccount(account, { calendar, nowMs });
+    return {
+      app_id: account.appId,
+      ad_platform: shown.ad_platform,
+      advertiser_id: shown.advertiser_id,
+      postbacks: shown.postbacks,
+      costs: shown.costs,
+      last_error: shown.last_error,
+      last_error_at: shown.last_error_at,
+      refresh_expires_at: shown.refresh_expires_at,
+      refresh_state: shown.refresh_state,
+    };
   });
   return { lanes: await showLanes(executor, zones, nowMs), accounts };
 }

@@ -261,6 +261,8 @@ describe("postback list, status and resend", () => {
         resent: 0,
         value_cents: null,
         back_cents: 0,
+        refunded_cents: 0,
+        refunded_at: "",
         at: expect.stringMatching(/^\d{4}-/),
         changed_at: expect.stringMatching(/^\d{4}-/),
       },

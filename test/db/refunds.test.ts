@@ -41,7 +41,7 @@ async function days(): Promise<Record<string, unknown[]>> {
     statistics_caliber: "behavior_occurred_time",
     decimal_point: 2,
   });
-  const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000 });
+  const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000, timeZone: "Asia/Shanghai" });
   return Object.fromEntries(items.map((item) => [item.date, METRICS.map((name) => item[name])]));
 }
 

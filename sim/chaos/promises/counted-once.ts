@@ -1,3 +1,4 @@
+import { REFUND_EVENT } from "../../../src/apply/entry/refund.ts";
 import type { Audit } from "./audited.ts";
 
 const LEDGERS = ["ledger_minute", "touch_minute"] as const;
@@ -52,13 +53,13 @@ async function figuresAddUp({ site, findings }: Audit): Promise<void> {
   const { rows } = await site.pool.query(
     `select
        (select coalesce(sum(track_events), 0) from user_day where app_id = $1)::float8 as counted,
-       (select count(*) from event where app_id = $1 and type = 'track')::float8 as tracked,
+       (select count(*) from event where app_id = $1 and type = 'track' and event <> $2)::float8 as tracked,
        (select coalesce(sum(pay_count), 0) from user_account where app_id = $1)::float8 as paid,
        (select count(*) from orders where app_id = $1)::float8 as orders,
        (select count(distinct properties->>'$order_id') from event where app_id = $1 and event = '$PayEvent')::float8 as bought,
        (select coalesce(sum((properties->>'visits')::int), 0) from user_account where app_id = $1)::float8 as visits,
        (select count(*) from event where app_id = $1 and event = 'profile_increment')::float8 as increments`,
-    [appId],
+    [appId, REFUND_EVENT], // A refund is not an activity of the user, so no day counts it.
   );
   const { counted, tracked, paid, orders, bought, visits, increments } = rows[0];
   findings.equal(2, "events counted by user and day", { is: counted, should: tracked });

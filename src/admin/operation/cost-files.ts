@@ -45,7 +45,7 @@ export function takeAdvertisers(desk: Desk, given: GivenFile): Promise<number> {
   return takeFile(desk, given, { action: "advertiser/import", take: (tx) => importAdvertisers(tx, given.file) });
 }
 
-/** Imports names of plans and ads. */
+/** Imports names of plans, ads and creatives. */
 export function takeAdObjects(desk: Desk, given: GivenFile): Promise<number> {
   return takeFile(desk, given, { action: "ad-object/import", take: (tx) => importAdObjects(tx, given.file) });
 }

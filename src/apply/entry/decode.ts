@@ -9,7 +9,8 @@ import type { JournalItem } from "../../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import { paymentOf, type SentPayment } from "./payment.ts";
-import { REFUND_EVENT, refundOf, type SentRefund } from "./refund.ts";
+import { type FileRefund, fileRefundsOf, REFUND_EVENT, refundOf, type SentRefund } from "./refund.ts";
+import { isUsableTime } from "./usable-time.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
 
 /** One event, ready to be stored once it is known to be new. */
@@ -47,9 +48,18 @@ export type RenameEntry = Recorded & Said & { kind: "rename"; newClientId: strin
 export type ErasureEntry = Recorded & Said & { kind: "erasure" };
 /** `read` is undefined when the platform's name is unknown. `week`, in which the touch is stored, is then empty. */
 export type TouchEntry = Recorded & { kind: "touch"; head: EntryHead; read: ReadTouch | undefined; week: string };
+/** Refunds from a file. They concern orders, and no client until their order is known. */
+export type RefundsEntry = Recorded & { kind: "refunds"; head: EntryHead; refunds: FileRefund[] };
 export type UnreadableEntry = Recorded & { kind: "unreadable"; head: EntryHead | undefined; reason: string };
 
-export type DecodedEntry = EventsEntry | UserEntry | RenameEntry | ErasureEntry | TouchEntry | UnreadableEntry;
+export type DecodedEntry =
+  | EventsEntry
+  | UserEntry
+  | RenameEntry
+  | ErasureEntry
+  | TouchEntry
+  | RefundsEntry
+  | UnreadableEntry;
 
 /**
  * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
@@ -83,6 +93,8 @@ function decodeBody(entry: Entry) {
     case "click":
     case "impression":
       return decodeTouch(head, readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at));
+    case "refunds":
+      return { kind: "refunds" as const, head, refunds: fileRefundsOf(asObject(parseJson(text))) };
     default:
       return decodeUser({ head, user }, asObject(parseJsonWithIds(text)));
   }
@@ -128,9 +140,6 @@ function decodeCollect({ head, user }: Said, body: JsonObject) {
   return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
 }
 
-/** The latest time whose year has four digits in every time zone. */
-const AT_MS_MAX = Date.UTC(9999, 11, 31);
-
 type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
 
 /**
@@ -145,7 +154,7 @@ function sentEvent(
   address: Address,
 ): SentEvent {
   const { atMs, type, event } = raw;
-  if (!(atMs >= 0 && atMs < AT_MS_MAX)) throw new Error("An event of the entry has no usable time.");
+  if (!isUsableTime(atMs)) throw new Error("An event of the entry has no usable time.");
   const isUsual = type === "track" && !corrections;
   if (isUsual && raw.properties.$ip === undefined && raw.properties.$ua === undefined) {
     const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);

@@ -1,8 +1,9 @@
-import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf, textOf } from "../../domain/json.ts";
 import { md5 } from "../../domain/user/identity.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { LIMITS } from "../../limits.ts";
 import { eventKeyText } from "./key-text.ts";
+import { isUsableTime } from "./usable-time.ts";
 
 export const REFUND_EVENT = "$RefundEvent";
 
@@ -28,6 +29,28 @@ export function refundOf(sent: Sent, user: UserKey): SentRefund | undefined {
     amount: amount === undefined || amount === null ? null : numberOf(amount),
     currency: textOf(properties.$pay_type).toUpperCase(),
   };
+}
+
+/** A refund of an imported file, which has no client. */
+export type FileRefund = SentRefund & {
+  atMs: number;
+  /** The day in the app's time zone; empty until the settings of the app are known (see batch.ts). */
+  day: string;
+};
+
+/** The refunds of an import, each with the id that its file or our reader gave it. */
+export function fileRefundsOf({ refunds }: JsonObject): FileRefund[] {
+  if (!Array.isArray(refunds)) throw new Error("The entry has no refunds.");
+  return refunds.map(fileRefundOf);
+}
+
+function fileRefundOf(given: JsonValue): FileRefund {
+  if (!isObject(given)) throw new Error("A refund of the entry is not an object.");
+  const [refundId, traceId] = [shortId(textOf(given.refund_id)), shortId(textOf(given.order_id))];
+  const atMs = typeof given.time === "number" ? given.time : -1;
+  if (refundId === "" || traceId === "" || !isUsableTime(atMs)) throw new Error("A refund of the entry is not whole.");
+  const amount = typeof given.amount === "number" ? given.amount : null;
+  return { refundId, traceId, amount, currency: textOf(given.currency), atMs, day: "" };
 }
 
 /** An id that is too long for an index entry is replaced by its digest, as an order's is. */

@@ -7,12 +7,43 @@ import {
   loadOrderRefunds,
   loadSlicesOfRefunded,
   type OrderRefund,
+  type Refund,
   storeCounted,
 } from "../../db/refund.ts";
 import type { Slice } from "../../domain/cube.ts";
+import { convertToCents, roundHalfAway } from "../../domain/money.ts";
 import { countRefunds } from "../../domain/refund.ts";
+import type { RefundsEntry } from "../entry/decode.ts";
 import { orderKeyText } from "../entry/key-text.ts";
+import type { SentRefund } from "../entry/refund.ts";
+import type { AppSetting } from "../facts/app-settings.ts";
 import type { Facts } from "../facts/facts.ts";
+
+/** A refund, who reported it and when. */
+type NotedRefund = SentRefund & Pick<Refund, "clientId" | "day" | "atMs" | "receivedAtMs">;
+
+/** Keeps a refund until the orders of the batch are stored. */
+export function noteRefund({ tallies }: Facts, app: AppSetting, noted: NotedRefund): void {
+  const { amount, currency, ...refund } = noted;
+  const conversion = amount === null ? undefined : convertToCents(amount, currency, app);
+  tallies.refunds.push({
+    ...refund,
+    appId: app.appId,
+    asked: {
+      amount: amount === null ? null : roundHalfAway(amount),
+      currency: currency || app.currency,
+      cents: conversion?.kind === "converted" ? conversion.cents : null,
+    },
+  });
+}
+
+/** Nobody has reported the refunds of a file: they belong to who paid their orders, and until then to no client. */
+const NOBODY = "";
+
+export function applyRefundsEntry(facts: Facts, { head, refunds }: RefundsEntry): void {
+  const app = facts.settings.of(head.app);
+  for (const refund of refunds) noteRefund(facts, app, { ...refund, clientId: NOBODY, receivedAtMs: head.at });
+}
 
 /**
  * Stores the batch's refunds and counts those of every order that has a new refund, or that has come after its refunds.

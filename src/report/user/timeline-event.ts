@@ -3,6 +3,7 @@ import { loadOpenParts } from "../../db/event-day.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { type AdRevenue, adRevenueReader } from "./ad-revenue.ts";
 import type { Entry, Page } from "./timeline-source.ts";
 
 type StoredEvent = {
@@ -35,6 +36,7 @@ export async function readEvents(executor: Executor, user: UserAccount, page: Pa
     found.push(...(await eventsOfDays(executor, user, range, { ...page, limit: page.limit - found.length })));
     [from, count] = [from + count, count * PARTS_FACTOR];
   }
+  const revenueOf = await adRevenueReader(executor, user, { events: found, calendar });
   return found.map((event) => ({
     key: [event.fingerprint],
     item: {
@@ -46,8 +48,13 @@ export async function readEvents(executor: Executor, user: UserAccount, page: Pa
       event: event.event,
       properties: event.properties,
       received_at: calendar.textOf(event.receivedAtMs),
+      ...withRevenue(revenueOf(event)),
     },
   }));
+}
+
+function withRevenue(ad_revenue: AdRevenue): { ad_revenue?: NonNullable<AdRevenue> } {
+  return ad_revenue === undefined ? {} : { ad_revenue };
 }
 
 const LEAST_FINGERPRINT = "0".repeat(32);

@@ -6,7 +6,7 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { readArrivals } from "./timeline-arrival.ts";
 import { readEvents } from "./timeline-event.ts";
-import { readOrders, readPostbacks } from "./timeline-money.ts";
+import { readOrders, readPostbacks, readRefunds } from "./timeline-money.ts";
 import type { Bound, Entry, Source } from "./timeline-source.ts";
 import { readTouches } from "./timeline-touch.ts";
 
@@ -14,8 +14,8 @@ import { readTouches } from "./timeline-touch.ts";
  * Everything that a user did or that was done about the user, newest first. Each kind is read from its own table by the
  * client's key, at most one page of it, and the pages are merged:
  *
- *   postback  order  event  return  registration  touch
- *       └───────┴──────┴───┬───┴─────────┴──────────┘
+ *   postback  refund  order  event  return  registration  touch
+ *       └───────┴───────┴──────┴───┬───┴─────────┴──────────┘
  *             the newest `limit` entries, and the place where they end
  */
 export async function readTimeline(
@@ -46,6 +46,7 @@ export async function readTimeline(
 
 const SOURCES: Readonly<Record<TimelineKind, Source>> = {
   postback: readPostbacks,
+  refund: readRefunds,
   order: readOrders,
   event: readEvents,
   return: readArrivals("return"),
@@ -117,6 +118,7 @@ function positionText({ atMs, kind, key }: Position): string {
 /** The number of parts of each kind's key. */
 const KEY_PARTS: Readonly<Record<TimelineKind, number>> = {
   postback: 2,
+  refund: 1,
   order: 1,
   event: 1,
   return: 1,

@@ -1,4 +1,5 @@
 import type { CostPreview, FilePreview, PreviewedRow } from "../../../../src/contract/admin/cost.ts";
+import type { RefundPreview } from "../../../../src/contract/admin/refund.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
@@ -8,7 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { texts } from "./upload-texts.ts";
 
-type Preview = FilePreview | CostPreview;
+export type Preview = FilePreview | CostPreview | RefundPreview;
 
 /** The effect of a file before it is imported: totals, problems and the first rows. */
 export function PreviewView({ preview }: { preview: Preview }) {
@@ -17,6 +18,9 @@ export function PreviewView({ preview }: { preview: Preview }) {
     <section className="stack" aria-live="polite">
       <Counts preview={preview} />
       {preview.problem_count > 0 && <Problems preview={preview} />}
+      {"first_unknown" in preview && preview.unknown_orders > 0 && (
+        <p className="notice">{text.unknownHelp(unknownText(preview))}</p>
+      )}
       {"sums" in preview && preview.sums.length > 0 && <Sums preview={preview} />}
       {preview.first_replacing.length > 0 && (
         <Rows title={text.replacing} columns={preview.columns} rows={preview.first_replacing} />
@@ -38,6 +42,7 @@ function Counts({ preview }: { preview: Preview }) {
       <Tile name={text.new} value={number(rows.new)} />
       <Tile name={text.replaces} value={number(rows.replaces)} />
       <Tile name={text.same} value={number(rows.same)} />
+      {"unknown_orders" in preview && <Tile name={text.unknownOrders} value={number(preview.unknown_orders)} />}
       {"total" in preview && (
         <Tile name={text.cost(currency)} value={cents(preview.total.cost * 100)}>
           <span className="soft small">{text.costBefore(cents(preview.total.cost_before * 100))}</span>
@@ -45,6 +50,13 @@ function Counts({ preview }: { preview: Preview }) {
       )}
     </div>
   );
+}
+
+const ORDERS_NAMED = 10;
+
+function unknownText({ first_unknown }: RefundPreview): string {
+  const named = first_unknown.slice(0, ORDERS_NAMED).join(", ");
+  return first_unknown.length > ORDERS_NAMED ? `${named} …` : named;
 }
 
 function Problems({ preview: { problems, problem_count } }: { preview: Preview }) {

@@ -6,16 +6,19 @@ export const texts = {
     kinds: {
       cost: "Costs",
       advertiser: "Account names and people",
-      "ad-object": "Plan and ad names",
+      "ad-object": "Plan, ad and creative names",
       rebate: "Rebates",
+      refund: "Refunds",
     },
     explained: {
-      cost: "One row per day and ad. date is required; empty means unknown. cost is in major units of the app's currency, with up to 4 decimals. A row replaces the stored row of the same day, platform, account, plan, ad, placement, channel, device and campaign.",
+      cost: "One row per day and ad, or per day and creative. date is required; empty means unknown. cost is in major units of the app's currency, with up to 4 decimals. A row replaces the stored row of the same day, platform, account, plan, ad, creative, placement, channel, device and campaign.",
       advertiser:
         "One row per account. ad_platform and advertiser_id are required. Names and people appear in the reports.",
-      "ad-object": "One row per plan or ad. ad_platform, level (plan or ad) and id are required.",
+      "ad-object": "One row per plan, ad or creative. ad_platform, level (plan, ad or creative) and id are required.",
       rebate:
         "One row per account and period. ad_platform, advertiser_id and start_date are required; an empty end_date means no end. Periods of an account must not overlap.",
+      refund:
+        "One row per refund. order_id, amount and time are required columns. amount is in major units; empty means all that is left of the order. time is in the app's time zone. A refund whose refund_id is known stays as it is; without one, an id is made from the row.",
     },
     pulledNote: "For accounts with cost pulls on, the next pull replaces whole days.",
     template: "Download template",
@@ -53,6 +56,9 @@ export const texts = {
     replacing: "Replaced rows",
     states: { new: "new", replaces: "replaces", same: "unchanged" },
     state: "State",
+    unknownOrders: "Unknown orders",
+    unknownHelp: (orders: string) =>
+      `These refunds are kept until their orders arrive, and change nothing until then: ${orders}`,
     submit: (rows: string) => `Import ${rows} rows`,
     taken: (rows: string) => `${rows} rows imported.`,
     adminOnly: "Only an admin can import it.",
@@ -61,13 +67,21 @@ export const texts = {
   zh: {
     about: "文件会先预览，导入前即可看到会改变什么。文件要么全部导入，要么不导入。",
     kind: "文件内容",
-    kinds: { cost: "消耗", advertiser: "账户：名称与人员", "ad-object": "计划和广告的名称", rebate: "返点" },
+    kinds: {
+      cost: "消耗",
+      advertiser: "账户：名称与人员",
+      "ad-object": "计划、广告和创意的名称",
+      rebate: "返点",
+      refund: "退款",
+    },
     explained: {
-      cost: "每天每个广告一行。date 必填，空值表示未知。cost 以应用币种的主单位（如元）计，最多 4 位小数。一行会替换同一日期、媒体、账户、计划、广告、版位、渠道、设备和推广计划的已有数据。",
+      cost: "每天每个广告（或创意）一行。date 必填，空值表示未知。cost 以应用币种的主单位（如元）计，最多 4 位小数。一行会替换同一日期、媒体、账户、计划、广告、创意、版位、渠道、设备和推广计划的已有数据。",
       advertiser: "每个账户一行。ad_platform 和 advertiser_id 必填。名称和人员会显示在报表中。",
-      "ad-object": "每个计划或广告一行。ad_platform、level（plan 或 ad）和 id 必填。",
+      "ad-object": "每个计划、广告或创意一行。ad_platform、level（plan、ad 或 creative）和 id 必填。",
       rebate:
         "每个账户和有效期一行。ad_platform、advertiser_id 和 start_date 必填，end_date 为空表示长期有效。同一账户的有效期不能重叠。",
+      refund:
+        "每笔退款一行。order_id、amount 和 time 列必填。amount 以主单位（如元）计，空值表示退还订单剩余全部金额。time 使用应用时区。refund_id 已存在的退款保持不变；未填写时按该行内容生成。",
     },
     pulledNote: "开启消耗拉取的账户，下一次拉取会整体替换当日数据。",
     template: "下载模板",
@@ -105,6 +119,8 @@ export const texts = {
     replacing: "替换已有数据的行",
     states: { new: "新增", replaces: "替换", same: "不变" },
     state: "状态",
+    unknownOrders: "未知订单",
+    unknownHelp: (orders: string) => `这些退款会保留到订单到达，在此之前不影响任何数据：${orders}`,
     submit: (rows: string) => `导入 ${rows} 行`,
     taken: (rows: string) => `已导入 ${rows} 行。`,
     adminOnly: "只有管理员可以导入。",

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CostPreview, FilePreview, TakenFile } from "../../../../src/contract/admin/cost.ts";
+import type { TakenFile } from "../../../../src/contract/admin/cost.ts";
 import { postFile, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
@@ -11,9 +11,10 @@ import { Failure } from "../../ui/failure.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { say } from "../../ui/toast.tsx";
+import { useUrlState } from "../../url-state.ts";
 import { FILE_KINDS, type FileKind, type ReadFile, readFile } from "./csv-file.ts";
 import { DropZone, TemplateButton } from "./drop-zone.tsx";
-import { PreviewView } from "./preview.tsx";
+import { type Preview, PreviewView } from "./preview.tsx";
 import { REBATE_VIEWS } from "./rebate-query.ts";
 import { COSTS_KEY } from "./stored-costs.tsx";
 import { texts } from "./upload-texts.ts";
@@ -21,10 +22,11 @@ import { texts } from "./upload-texts.ts";
 /** Takes a file, previews its effect, then imports it. */
 export function Upload() {
   const text = useTexts(texts);
-  const [kind, setKind] = useState<FileKind>("cost");
+  const [{ kind: named }, change] = useUrlState({ kind: "cost" });
+  const kind: FileKind = FILE_KINDS.find((one) => one === named) ?? "cost";
   const upload = useUpload(kind);
   const choose = (next: string) => {
-    setKind(next as FileKind);
+    change({ kind: next });
     upload.forget();
   };
   return (
@@ -49,7 +51,8 @@ export function Upload() {
   );
 }
 
-type Preview = FilePreview | CostPreview;
+/** What shows refunds. */
+const REFUND_VIEWS = [["orders"], ["postbacks"], ["timeline"]];
 
 function useUpload(kind: FileKind) {
   const text = useTexts(texts);
@@ -67,7 +70,8 @@ function useUpload(kind: FileKind) {
   const taking = useMutation({
     mutationFn: () => send<TakenFile>(`${kind}/import`, file!),
     onSuccess: async ({ rows }) => {
-      for (const queryKey of [[COSTS_KEY], ...REBATE_VIEWS]) await queries.invalidateQueries({ queryKey });
+      for (const queryKey of [[COSTS_KEY], ...REBATE_VIEWS, ...REFUND_VIEWS])
+        await queries.invalidateQueries({ queryKey });
       say(text.taken(number(rows)));
       forget();
     },

@@ -1,3 +1,4 @@
+import { Link } from "wouter";
 import type { OrderList } from "../../../../src/contract/report/list-record.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
@@ -9,6 +10,7 @@ import { texts } from "./texts.ts";
 
 export function OrdersPage() {
   const text = useTexts(texts);
+  const { app_id } = useApp();
   return (
     <ListPage
       list="orders"
@@ -22,7 +24,11 @@ export function OrdersPage() {
           <p>{text.noneHelp}</p>
         </Empty>
       }
-    />
+    >
+      <p className="soft">
+        <Link href={`/cost?app=${app_id}&tab=upload&kind=refund`}>{text.importRefunds}</Link>
+      </p>
+    </ListPage>
   );
 }
 

@@ -1,7 +1,8 @@
 export const texts = {
   en: {
     title: "Orders",
-    about: "Every payment, the user who made it, and its postback.",
+    about: "Every payment, the user who made it, its postback and its refunds.",
+    importRefunds: "Import refunds from a file",
     orders: "Orders",
     amount: (currency: string) => `Amount (${currency})`,
     back: (currency: string) => `Postback amount (${currency})`,
@@ -12,7 +13,8 @@ export const texts = {
   },
   zh: {
     title: "订单",
-    about: "每一笔付费、付费用户，以及回传结果。",
+    about: "每一笔付费、付费用户、回传结果和退款。",
+    importRefunds: "从文件导入退款",
     orders: "订单数",
     amount: (currency: string) => `金额（${currency}）`,
     back: (currency: string) => `回传金额（${currency}）`,

@@ -115,12 +115,20 @@ function Told({ row: { event_type, trace_id, subject, rule_id } }: { row: Postba
   );
 }
 
-function PostbackOutcome({ row: { status, reason, changed_at } }: { row: Postback }) {
+function PostbackOutcome({ row }: { row: Postback }) {
   const text = useTexts(texts);
   const words = useEventWords();
+  const { cents } = useFormat();
+  const { status, reason, changed_at, refunded_cents, refunded_at } = row;
   return (
     <div className="outcome" title={text.changedAt(changed_at)}>
       <Badge tone={TONES[status] ?? "plain"}>{words.status(status)}</Badge>
+      {refunded_cents > 0 && (
+        <span title={text.refundedAt(refunded_at)}>
+          {" "}
+          <Badge tone="warn">{text.refunded(cents(refunded_cents))}</Badge>
+        </span>
+      )}
       {reason !== "" && <div className="small soft">{words.reason(reason)}</div>}
     </div>
   );

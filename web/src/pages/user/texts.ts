@@ -2,6 +2,7 @@ import type { TimelineKind } from "../../../../src/contract/admin/admin-user.ts"
 
 const enKinds: Record<TimelineKind, string> = {
   postback: "Postbacks",
+  refund: "Refunds",
   order: "Orders",
   event: "Events",
   return: "Returns",
@@ -79,6 +80,10 @@ const en = {
     paid: (amount: string) => `Paid ${amount}`,
     nth: (count: string) => `payment #${count}`,
     virtual: "virtual goods",
+    refund: (amount: string) => `Refunded ${amount}`,
+    refunded: (amount: string, net: string) => `${amount} refunded, ${net} left`,
+    ofOrder: (amount: string, net: string) => `of an order of ${amount}, ${net} left`,
+    orderRefunded: (amount: string) => `order refunded: ${amount}`,
     postback: (type: string) => `Postback “${type}”`,
     callback: "Callback to your own system",
     to: (platform: string) => `to ${platform}`,
@@ -87,6 +92,11 @@ const en = {
     value: (amount: string) => `value ${amount}`,
     notJudged: "After attribution",
     profile: "property change",
+    adRevenue: {
+      reported: (amount: string) => `${amount}, reported`,
+      pulled: (amount: string) => `${amount}, from the platform`,
+      estimated: (amount: string) => `${amount}, estimated`,
+    },
   },
   statuses: ["Waiting", "Accepted", "Failed", "Skipped"] as readonly string[],
   orderStatuses: ["Not sent", "Accepted", "Failed", "Skipped"] as readonly string[],
@@ -107,6 +117,7 @@ const en = {
 
 const zhKinds: Record<TimelineKind, string> = {
   postback: "回传",
+  refund: "退款",
   order: "订单",
   event: "事件",
   return: "回流",
@@ -183,6 +194,10 @@ const zh: typeof en = {
     paid: (amount) => `付费 ${amount}`,
     nth: (count) => `第 ${count} 次付费`,
     virtual: "虚拟支付",
+    refund: (amount) => `退款 ${amount}`,
+    refunded: (amount, net) => `已退款 ${amount}，净额 ${net}`,
+    ofOrder: (amount, net) => `订单金额 ${amount}，净额 ${net}`,
+    orderRefunded: (amount) => `订单已退款 ${amount}`,
     postback: (type) => `回传“${type}”`,
     callback: "回调自有系统",
     to: (platform) => `至 ${platform}`,
@@ -191,6 +206,11 @@ const zh: typeof en = {
     value: (amount) => `金额 ${amount}`,
     notJudged: "归因之后",
     profile: "属性变更",
+    adRevenue: {
+      reported: (amount: string) => `${amount}（上报）`,
+      pulled: (amount: string) => `${amount}（平台）`,
+      estimated: (amount: string) => `${amount}（预估）`,
+    },
   },
   statuses: ["等待中", "成功", "失败", "已跳过"],
   orderStatuses: ["未回传", "成功", "失败", "已跳过"],

@@ -30,9 +30,11 @@ export function TimelineEntry({ item, currency }: EntryProps) {
 function contentOf(item: TimelineItem, currency: string): ReactNode {
   switch (item.kind) {
     case "event":
-      return <EventContent item={item} />;
+      return <EventContent item={item} currency={currency} />;
     case "order":
       return <OrderContent item={item} currency={currency} />;
+    case "refund":
+      return <RefundContent item={item} currency={currency} />;
     case "postback":
       return <PostbackContent item={item} />;
     case "touch":
@@ -62,12 +64,14 @@ function Line({ title, badge, details = [], children }: LineProps) {
 /** Properties shown until the entry is unfolded. */
 const PROPERTIES_SHOWN = 4;
 
-function EventContent({ item }: { item: Of<"event"> }) {
+function EventContent({ item, currency }: { item: Of<"event">; currency: string }) {
   const text = useTexts(texts);
+  const { ad_revenue: revenue } = item;
   return (
     <Properties properties={item.properties}>
       <strong className="mono">{item.event}</strong>
       {item.type === "profile" && <Badge>{text.item.profile}</Badge>}
+      {revenue && <Badge>{text.item.adRevenue[revenue.origin](`${revenue.amount} ${currency}`)}</Badge>}
     </Properties>
   );
 }
@@ -97,7 +101,6 @@ const ORDER_TONES: readonly Tone[] = ["plain", "good", "bad", "plain"];
 
 function OrderContent({ item, currency }: { item: Of<"order">; currency: string }) {
   const text = useTexts(texts);
-  const { app_id } = useApp();
   const { cents, number } = useFormat();
   return (
     <Line
@@ -105,13 +108,37 @@ function OrderContent({ item, currency }: { item: Of<"order">; currency: string 
       badge={
         <Badge tone={ORDER_TONES[item.postback_status] ?? "plain"}>{text.orderStatuses[item.postback_status]}</Badge>
       }
-      details={[text.item.nth(number(item.pay_count)), item.is_virtual === 1 && text.item.virtual]}
+      details={[
+        text.item.nth(number(item.pay_count)),
+        item.is_virtual === 1 && text.item.virtual,
+        item.refunded_cents > 0 && text.item.refunded(cents(item.refunded_cents), cents(item.net_cents)),
+      ]}
     >
       <Properties properties={item.properties}>
-        <Link className="mono small" href={listAddress("orders", app_id, { event: { TraceID: [item.trace_id] } })}>
-          {item.trace_id}
-        </Link>
+        <OrderLink traceId={item.trace_id} />
       </Properties>
+    </Line>
+  );
+}
+
+function OrderLink({ traceId }: { traceId: string }) {
+  const { app_id } = useApp();
+  return (
+    <Link className="mono small" href={listAddress("orders", app_id, { event: { TraceID: [traceId] } })}>
+      {traceId}
+    </Link>
+  );
+}
+
+function RefundContent({ item, currency }: { item: Of<"refund">; currency: string }) {
+  const text = useTexts(texts);
+  const { cents } = useFormat();
+  return (
+    <Line
+      title={text.item.refund(`${cents(item.cents)} ${currency}`)}
+      details={[text.item.ofOrder(cents(item.order_cents), cents(item.net_cents))]}
+    >
+      <OrderLink traceId={item.trace_id} />
     </Line>
   );
 }
@@ -132,6 +159,7 @@ function PostbackContent({ item }: { item: Of<"postback"> }) {
         item.value_cents !== null && text.item.value(cents(item.value_cents)),
         item.attempts > 0 && text.item.attempts(item.attempts),
         item.resent > 0 && text.item.resent(item.resent),
+        item.refunded_cents > 0 && text.item.orderRefunded(cents(item.refunded_cents)),
         item.reason !== "" && (text.skips[item.reason] ?? item.reason),
       ]}
     />

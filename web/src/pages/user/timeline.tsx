@@ -19,7 +19,7 @@ import { KindIcon } from "./kind-icon.tsx";
 import { texts } from "./texts.ts";
 import { TimelineEntry } from "./timeline-entry.tsx";
 
-const KINDS: readonly TimelineKind[] = ["event", "order", "postback", "touch", "registration", "return"];
+const KINDS: readonly TimelineKind[] = ["event", "order", "refund", "postback", "touch", "registration", "return"];
 const PAGE_SIZE = 50;
 
 /** Everything that happened to the user, newest first, page by page. */
@@ -132,6 +132,8 @@ function keyOf(item: TimelineItem): string {
       return item.id;
     case "order":
       return `order ${item.trace_id}`;
+    case "refund":
+      return `refund ${item.refund_id}`;
     case "postback":
       return `postback ${item.event_type} ${item.subject}`;
     case "touch":
