@@ -1,3 +1,5 @@
+import type { AuthoriseOptions } from "./authorise-page.ts";
+import { baiduAuthoriseRoutes, baiduTokens } from "./baidu-authorise.ts";
 import {
   type Answer,
   answer,
@@ -62,7 +64,13 @@ function failed({ status, code, message }: { status: number; code: number; messa
 
 type Account = { tokens: Tokens; appId: string; secretKey: string; userName: string };
 
-export function baiduCostRoutes(book: CostBook, account: Account): readonly Route[] {
+const TOKEN_DIALECT: Dialect = {
+  refusal: ({ message, code = 1 }) => answer({ code, message, data: null }),
+  busy: answer({ code: 500, message: "system busy", data: null }),
+  badToken: answer({ code: 2, message: "refreshToken is invalid", data: null }),
+};
+
+export function baiduCostRoutes(book: CostBook, account: Account & AuthoriseOptions): readonly Route[] {
   return [
     {
       methods: ["POST"],
@@ -73,13 +81,10 @@ export function baiduCostRoutes(book: CostBook, account: Account): readonly Rout
     {
       methods: ["POST"],
       path: "/oauth/refreshToken",
-      dialect: {
-        refusal: ({ message, code = 1 }) => answer({ code, message, data: null }),
-        busy: answer({ code: 500, message: "system busy", data: null }),
-        badToken: answer({ code: 2, message: "refreshToken is invalid", data: null }),
-      },
+      dialect: TOKEN_DIALECT,
       take: (call) => refreshed(call, account),
     },
+    ...baiduAuthoriseRoutes({ ...account, book, dialect: TOKEN_DIALECT }),
   ];
 }
 
@@ -129,13 +134,7 @@ function refreshed(call: Call, { tokens, appId, secretKey }: Account): Answer {
   const reply = answer({
     code: 0,
     message: "success",
-    data: {
-      accessToken: tokens.accessToken,
-      expiresIn: Math.floor((tokens.accessExpiresAtMs - call.nowMs) / 1000),
-      refreshToken: tokens.refreshToken,
-      refreshExpiresIn: Math.floor((tokens.refreshExpiresAtMs - call.nowMs) / 1000),
-      userId: numberId(userId),
-    },
+    data: { ...baiduTokens(tokens, call.nowMs), userId: numberId(userId) },
   });
   return { ...reply, body: withNumberIds(reply.body) };
 }

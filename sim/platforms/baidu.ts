@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import { baiduCostRoutes } from "./baidu-costs.ts";
 import {
   type Answer,
@@ -28,7 +29,8 @@ import {
 import { randomText, Tokens } from "./tokens.ts";
 
 export type BaiduOptions = StandInOptions &
-  CostOptions & { token?: string; akey?: string; appId?: string; secretKey?: string; userName?: string };
+  CostOptions &
+  AuthoriseOptions & { token?: string; akey?: string; appId?: string; secretKey?: string; userName?: string };
 
 export type BaiduStandIn = StandIn & {
   tokens: Tokens;
@@ -65,7 +67,7 @@ export async function startBaidu(options: BaiduOptions = {}): Promise<BaiduStand
   const routes = [
     uploadRoute(token),
     actionRoute(akey),
-    ...baiduCostRoutes(new CostBook(options), { tokens, appId, secretKey, userName }),
+    ...baiduCostRoutes(new CostBook(options), { ...options, tokens, appId, secretKey, userName }),
   ];
   const standIn = await startStandIn("baidu", { ...options, routes });
   const callbackUrl = (extInfo: string) =>

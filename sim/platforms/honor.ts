@@ -1,8 +1,27 @@
 import { answer, type Fields, isFields, memberOf, millisParameter, parameter, Refusal, textAt } from "./call.ts";
 import { type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 
-/** Likely: activation, registration, payment, order, form, and the key action, as two public callers send them. */
-const CONVERSIONS: ReadonlySet<string> = new Set(["10001", "10002", "10004", "10007", "20001", "900401"]);
+/** Likely: the ranges of Honor's list, version 3.6, from a public copy; 10025 is in a caller's list only. */
+const RANGES: readonly (readonly [from: number, to: number])[] = [
+  ...([
+    [10_001, 10_025],
+    [20_001, 20_006],
+    [30_001, 30_001],
+    [40_001, 40_006],
+    [50_001, 50_011],
+  ] as const),
+  ...([
+    [60_001, 60_006],
+    [70_001, 70_008],
+    [80_001, 80_003],
+    [90_001, 90_005],
+    [100_001, 100_003],
+  ] as const),
+];
+const CONVERSIONS: ReadonlySet<string> = new Set([
+  ...RANGES.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => String(from + at))),
+  ...["900101", "900201", "900301", "900401", "900501"],
+]);
 const KEY_ACTION = "900401";
 
 export function startHonor(options: StandInOptions = {}): Promise<StandIn> {

@@ -13,6 +13,8 @@ const CONVERSION_TYPES: ReadonlySet<string> = new Set([
   // Likely: later names.
   ...["createRole", "login", "threeDayRetain", "sevenDayRetain", "firstPurchase", "reEngage", "subscribe"],
 ]);
+/** Certain: hosts differ, the path does not. */
+const PATH = "/action-lib-track/hiad/v2/actionupload";
 const VALID_MS = 300_000;
 
 export async function startHuawei(options: HuaweiOptions = {}): Promise<HuaweiStandIn> {
@@ -27,7 +29,7 @@ export async function startHuawei(options: HuaweiOptions = {}): Promise<HuaweiSt
 function uploadRoute(secretKey: string): Route {
   return {
     methods: ["POST"],
-    path: "",
+    path: PATH,
     dialect: {
       refusal: ({ message }) => answer({ resultCode: 1, resultMessage: message }),
       busy: answer({ resultCode: 500, resultMessage: "system busy" }),
@@ -41,7 +43,8 @@ function uploadRoute(secretKey: string): Route {
       const code = memberOf(CONVERSION_TYPES, { name: "conversion_type", value: textAt(body, "conversion_type") });
       if (!/^\d{10}$/.test(textAt(body, "conversion_time"))) throw new Refusal("conversion_time is not in seconds");
       if (!/^\d{13}$/.test(textAt(body, "timestamp"))) throw new Refusal("timestamp is not in milliseconds");
-      // Likely: tracking is off, on or unknown.
+      // Likely: the id is sent even when it is empty; tracking is off, on or unknown.
+      if (body.oaid === undefined) throw new Refusal("oaid is missing");
       optionalText(body, "tracking_enabled", /^[01]$/);
       for (const name of ["content_id", "campaign_id", "oaid", "ip"]) optionalText(body, name);
       const atMs = Number(body.conversion_time) * 1000;

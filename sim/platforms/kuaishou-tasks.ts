@@ -29,12 +29,17 @@ const VIEWS: ReadonlyMap<number, Level> = new Map([
   [1, "account"],
   [2, "campaign"],
   [3, "unit"],
+  [4, "creative"],
 ]);
 const COLUMNS: Readonly<Record<Level, readonly string[]>> = {
   account: ["stat_date", "charge", "show", "aclick", "photo_click", "bclick"],
   campaign: ["stat_date", "campaign_id", "campaign_name", "charge", "show", "aclick", "photo_click", "bclick"],
   unit: [
     ...["stat_date", "campaign_id", "campaign_name", "unit_id", "unit_name"],
+    ...["charge", "show", "aclick", "photo_click", "bclick"],
+  ],
+  creative: [
+    ...["stat_date", "campaign_id", "campaign_name", "unit_id", "unit_name", "creative_id", "creative_name"],
     ...["charge", "show", "aclick", "photo_click", "bclick"],
   ],
 };

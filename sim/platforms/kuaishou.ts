@@ -1,3 +1,4 @@
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import {
   answer,
   memberOf,
@@ -12,7 +13,7 @@ import { kuaishouCostRoutes } from "./kuaishou-costs.ts";
 import { type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { randomText, Tokens } from "./tokens.ts";
 
-export type KuaishouOptions = StandInOptions & CostOptions & { appId?: string; secret?: string };
+export type KuaishouOptions = StandInOptions & CostOptions & AuthoriseOptions & { appId?: string; secret?: string };
 
 export type KuaishouStandIn = StandIn & {
   tokens: Tokens;
@@ -42,7 +43,7 @@ const PAY_LEVELS: ReadonlySet<string> = new Set(["S", "M", "L"]);
 export async function startKuaishou(options: KuaishouOptions = {}): Promise<KuaishouStandIn> {
   const { clock, appId = "1650001", secret = randomText() } = options;
   const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshToken: "replaced" });
-  const routes = [ACTIVATE, ...kuaishouCostRoutes(new CostBook(options), { tokens, appId, secret })];
+  const routes = [ACTIVATE, ...kuaishouCostRoutes(new CostBook(options), { ...options, tokens, appId, secret })];
   const standIn = await startStandIn("kuaishou", { ...options, routes });
   const callbackUrl = (token: string) => `${standIn.url}/track/activate?callback=${encodeURIComponent(token)}`;
   return Object.assign(standIn, { tokens, appId, secret, callbackUrl });

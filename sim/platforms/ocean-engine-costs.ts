@@ -1,3 +1,4 @@
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import {
   type Answer,
   answer,
@@ -22,6 +23,7 @@ import {
   sumBy,
   withNumberIds,
 } from "./costs.ts";
+import { oceanEngineAuthoriseRoutes, tokensShown, type WorkbenchOptions } from "./ocean-engine-authorise.ts";
 import type { Dialect, Route } from "./stand-in.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -51,6 +53,7 @@ function enveloped(envelope: { code: number; message: string; data: unknown }): 
 
 const DIMENSIONS: Readonly<Record<string, (row: CostRow) => string>> = {
   stat_time_day: ({ day }) => day,
+  stat_time_hour: ({ day, hour = 0 }) => `${day} ${String(hour).padStart(2, "0")}:00:00`,
   cdp_project_id: ({ planId }) => planId,
   cdp_project_name: ({ planName }) => planName,
   cdp_promotion_id: ({ adId }) => adId,
@@ -68,9 +71,11 @@ const METRICS: Readonly<Record<string, (row: CostRow) => string>> = {
 const DIMENSION_NAMES: ReadonlySet<string> = new Set(Object.keys(DIMENSIONS));
 const METRIC_NAMES: ReadonlySet<string> = new Set(Object.keys(METRICS));
 
+type Account = { tokens: Tokens; appId: string; secret: string };
+
 export function oceanEngineCostRoutes(
   book: CostBook,
-  { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string },
+  { tokens, appId, secret, ...options }: Account & AuthoriseOptions & WorkbenchOptions,
 ): readonly Route[] {
   const route = (path: string, read: (call: Call) => Answer): Route => ({
     methods: ["GET"],
@@ -92,6 +97,17 @@ export function oceanEngineCostRoutes(
       dialect: DIALECT,
       take: (call) => refreshed(call, { tokens, appId, secret }),
     },
+    ...oceanEngineAuthoriseRoutes({
+      ...options,
+      book,
+      tokens,
+      appId,
+      secret,
+      base: BASE,
+      dialect: DIALECT,
+      enveloped,
+      refusals: CODE,
+    }),
   ];
 }
 
@@ -114,7 +130,8 @@ function customReport(query: URLSearchParams, book: CostBook): Answer {
     lastDay: parameter(query, "end_time").replace(/ 23:59:59$/, ""),
     daysMax: 30,
   });
-  const rows = book.between(account, days);
+  const all = book.between(account, days);
+  const rows = dimensions.includes("stat_time_hour") ? all.filter(({ hour }) => hour !== undefined) : all;
   const sums = sumBy(rows, (row) => dimensions.map((dimension) => DIMENSIONS[dimension]!(row)).join(" "));
   const page = pageAsked(query, { items: sums, sizeMax: PAGE_SIZE_MAX, pageRows: book.pageRows });
   const pick = (columns: typeof METRICS, chosen: readonly string[], row: CostRow) =>
@@ -184,21 +201,12 @@ function pageShown({ page, pageSize, total, pages }: Page<unknown>): object {
   return { page, page_size: pageSize, total_number: total, total_page: pages };
 }
 
-function refreshed(call: Call, { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string }): Answer {
+function refreshed(call: Call, { tokens, appId, secret }: Account): Answer {
   const body = jsonBody(call);
   if (idAt(body, "app_id") !== appId || textAt(body, "secret") !== secret)
     throw new Refusal("app_id or secret is wrong", CODE.permission);
   if (body.grant_type !== undefined && body.grant_type !== "refresh_token")
     throw new Refusal("grant_type is not refresh_token");
   tokens.refresh(textAt(body, "refresh_token"), { unknown: CODE.refreshExpired, expired: CODE.refreshExpired });
-  return enveloped({
-    code: 0,
-    message: "OK",
-    data: {
-      access_token: tokens.accessToken,
-      expires_in: Math.floor((tokens.accessExpiresAtMs - call.nowMs) / 1000),
-      refresh_token: tokens.refreshToken,
-      refresh_token_expires_in: Math.floor((tokens.refreshExpiresAtMs - call.nowMs) / 1000),
-    },
-  });
+  return enveloped({ code: 0, message: "OK", data: tokensShown(tokens, call.nowMs) });
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import {
   answer,
   type Call,
@@ -19,13 +20,16 @@ import {
   textAt,
 } from "./call.ts";
 import { CostBook, type CostOptions } from "./costs.ts";
+import type { WorkbenchOptions } from "./ocean-engine-authorise.ts";
 import { oceanEngineCostRoutes } from "./ocean-engine-costs.ts";
 import { EVENT_CODES, isEventName } from "./ocean-engine-events.ts";
 import { type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { randomText, Tokens } from "./tokens.ts";
 
 export type OceanEngineOptions = StandInOptions &
-  CostOptions & {
+  CostOptions &
+  AuthoriseOptions &
+  WorkbenchOptions & {
     appId?: string;
     secret?: string;
     /** The id of the gateway for WeChat mini-games. */
@@ -51,7 +55,7 @@ export async function startOceanEngine(options: OceanEngineOptions = {}): Promis
     conversionRoute(secret),
     ACTIVATE,
     gatewayRoute({ gatewayId, gatewayToken }),
-    ...oceanEngineCostRoutes(new CostBook(options), { tokens, appId, secret }),
+    ...oceanEngineCostRoutes(new CostBook(options), { ...options, tokens, appId, secret }),
   ];
   const standIn = await startStandIn("bytedance", { ...options, routes });
   return Object.assign(standIn, { tokens, appId, secret, gatewayId, gatewayToken });

@@ -10,12 +10,13 @@ import { startOppo } from "./oppo.ts";
 import type { StandInOptions } from "./stand-in.ts";
 import { startTencent } from "./tencent.ts";
 import { startVivo } from "./vivo.ts";
+import { startWechat } from "./wechat.ts";
 import { startXiaomi } from "./xiaomi.ts";
 
 export type Platforms = Awaited<ReturnType<typeof startEach>> & { close(): Promise<void> };
 
 export type PlatformsOptions = StandInOptions & {
-  costs?: Partial<Record<"tencent" | "kuaishou" | "bytedance" | "baidu" | "asa", CostRow[]>>;
+  costs?: Partial<Record<"tencent" | "kuaishou" | "bytedance" | "baidu" | "asa" | "wechat", CostRow[]>>;
 };
 
 /** A stand-in for every platform, each on its own port, by its name in the interface. */
@@ -28,18 +29,20 @@ export async function startPlatforms(options: PlatformsOptions = {}): Promise<Pl
 }
 
 async function startEach({ costs = {}, ...shared }: PlatformsOptions) {
-  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa] = await Promise.all([
-    startTencent({ ...shared, costs: costs.tencent ?? [] }),
-    startKuaishou({ ...shared, costs: costs.kuaishou ?? [] }),
-    startOceanEngine({ ...shared, costs: costs.bytedance ?? [] }),
-    startBaidu({ ...shared, costs: costs.baidu ?? [] }),
-    startBilibili(shared),
-    startVivo(shared),
-    startOppo(shared),
-    startXiaomi(shared),
-    startHuawei(shared),
-    startHonor(shared),
-    startApple({ ...shared, costs: costs.asa ?? [] }),
-  ]);
-  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa };
+  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat] =
+    await Promise.all([
+      startTencent({ ...shared, costs: costs.tencent ?? [] }),
+      startKuaishou({ ...shared, costs: costs.kuaishou ?? [] }),
+      startOceanEngine({ ...shared, costs: costs.bytedance ?? [] }),
+      startBaidu({ ...shared, costs: costs.baidu ?? [] }),
+      startBilibili(shared),
+      startVivo(shared),
+      startOppo(shared),
+      startXiaomi(shared),
+      startHuawei(shared),
+      startHonor(shared),
+      startApple({ ...shared, costs: costs.asa ?? [] }),
+      startWechat({ ...shared, costs: costs.wechat ?? [] }),
+    ]);
+  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat };
 }

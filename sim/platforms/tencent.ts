@@ -1,13 +1,16 @@
+import type { AuthoriseOptions } from "./authorise-page.ts";
 import { type Answer, answer, type Call, parameter, Refusal } from "./call.ts";
 import { CostBook, type CostOptions } from "./costs.ts";
 import { type Desk, type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { acceptActions, type Origin, readActions } from "./tencent-actions.ts";
+import { type TencentAuthorisation, tencentAuthorisation } from "./tencent-authorise.ts";
 import { type Gate, tencentCostRoutes } from "./tencent-costs.ts";
 import { assertClient, clientOf, Nonces, type OAuthClient, randomText, Tokens } from "./tokens.ts";
 
 export type TencentOptions = StandInOptions &
   Partial<OAuthClient> &
-  CostOptions & {
+  CostOptions &
+  AuthoriseOptions & {
     /** Whether delivered callbacks need a token, as all do since the console's switch for this was retired. */
     callbacks?: "authenticated" | "open";
     dataSourceKey?: string;
@@ -58,12 +61,22 @@ export async function startTencent(options: TencentOptions = {}): Promise<Tencen
   const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshToken: "kept" });
   const wechatTokens = new Tokens({ clock, accessSeconds: 7200, refreshToken: "kept" });
   const gates = gatesOf(tokens, dataSourceKey);
+  const book = new CostBook(options);
+  const authorisation = tencentAuthorisation({
+    ...options,
+    book,
+    client,
+    tokens,
+    dialect: DIALECT,
+    gate: gates.ofReports,
+  });
   const routes: Route[] = [
     callbackRoute("/conv", callbacks === "authenticated" ? gates.ofCallbacks : () => {}),
     userActionsRoute(gates),
     wechatRoute(wechatTokens),
-    tokenRoute(tokens, client),
-    ...tencentCostRoutes(new CostBook(options), {
+    tokenRoute({ tokens, client, authorisation }),
+    ...authorisation.routes,
+    ...tencentCostRoutes(book, {
       dialect: DIALECT,
       gate: gates.ofReports,
       perMinute: options.readsPerMinute ?? 1000,
@@ -101,8 +114,7 @@ function gatesOf(tokens: Tokens, dataSourceKey: string): Gates {
     ofCallbacks: (call) => assert(call, headersOf(call), { name: "access-token", key: "taken" }),
     ofActions: (call) => {
       const at = call.query.has("access_token") ? queryOf(call) : headersOf(call);
-      const name = at("access_token") === undefined ? "access-token" : "access_token";
-      assert(call, at, { name, key: "taken" });
+      assert(call, at, { name: "access_token", key: "taken" });
     },
     ofReports: (call) => assert(call, queryOf(call), { name: "access_token", key: "refused" }),
   };
@@ -171,13 +183,23 @@ function accept(call: Call, { desk, origin }: { desk: Desk; origin: Origin }): A
   return answer({ code: 0, message: "" });
 }
 
-function tokenRoute(tokens: Tokens, client: OAuthClient): Route {
+function tokenRoute({
+  tokens,
+  client,
+  authorisation,
+}: {
+  tokens: Tokens;
+  client: OAuthClient;
+  authorisation: TencentAuthorisation;
+}): Route {
   return {
     methods: ["GET"],
     path: "/oauth/token",
     dialect: DIALECT,
-    take({ query, nowMs }) {
+    take(call) {
+      const { query, nowMs } = call;
       assertClient(query, client, 11001);
+      if (parameter(query, "grant_type") === "authorization_code") return authorisation.exchange(call);
       if (parameter(query, "grant_type") !== "refresh_token") throw new Refusal("grant_type is not served here");
       tokens.refresh(parameter(query, "refresh_token"), { unknown: 11005, expired: 11005 });
       // A refresh returns no new refresh token: the one used stays valid for longer.

@@ -81,13 +81,20 @@ function callbackRoute(callbackKey: string): Route {
   };
 }
 
-/** Likely: over the query before the sign; callers differ in whether its values are still percent-encoded. */
+/**
+ * Certain, by a caller's recorded sign: over callback, device and time in this order, without the event. Likely: the
+ * sign comes last. Callers differ in whether the values are still percent-encoded.
+ */
 function assertSign({ target }: Call, callbackKey: string): void {
   const signed = /\?(.+)&sign=([0-9a-f]{32})$/.exec(target);
   if (signed === null) throw new Refusal("sign is missing or not last");
   const [, text = "", sign] = signed;
+  const pairs = text.split("&");
+  const told = ["callback", "oaid", "imei", "conv_time"].flatMap((name) =>
+    pairs.filter((one) => one.startsWith(`${name}=`)),
+  );
   const isSign = (of: string) => sign === createHash("md5").update(of).update(callbackKey).digest("hex");
-  if (!isSign(text) && !isSign(decodeURIComponent(text))) throw new Refusal("sign does not verify");
+  if (!isSign(told.join("&")) && !isSign(decodeURIComponent(told.join("&")))) throw new Refusal("sign does not verify");
 }
 
 function decode(text: string, { signKey, encryptKey }: { signKey: string; encryptKey: string }): URLSearchParams {

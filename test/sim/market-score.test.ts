@@ -50,6 +50,9 @@ function spoil({ truth, operator, counterparts, market }: Played): void {
   // Many, so that some of them paid or came back on a day that is counted, at whatever hour the market ends.
   const [busiest, others] = [people.slice(0, 20), people.slice(20)];
   for (const person of busiest) person.events.splice(1);
+  for (const { happening } of people.flatMap(({ events }) => events)) {
+    if (happening.kind === "refund") happening.orderId = "another";
+  }
   others[0]!.events.push({ ...others[0]!.events[0]!, serial: "never sent" });
   for (const { source } of others.slice(0, 50)) if (source) source.aid = "another";
   for (const ad of market.catalogue.ads) ad.costPerClickCents += 1;
@@ -68,7 +71,7 @@ function spoil({ truth, operator, counterparts, market }: Played): void {
 
 test("in a small market with all kinds of errors, the server reaches every target; against another truth, none", async () => {
   const score = await scoreOf(
-    { ...DEFAULT_RATES, quietSpam: 0, touchLost: 0 },
+    { ...DEFAULT_RATES, quietSpam: 0, touchLost: 0, refunded: 0.5 },
     { days: 5, people: 150 },
     async (played) => {
       spoil(played);
@@ -84,6 +87,6 @@ test("in a small market with all kinds of errors, the server reaches every targe
 
 test("if nothing is lost, hidden or forged, the reports match the truth without any error", async () => {
   const { reports, attribution } = await scoreOf(COMPLETE_RATES, { days: 3, people: 60 });
-  expect(reports.truth).toEqual({ users: 0, cost: 0, roi: 0, ltv: 0, retention: 0 });
+  expect(reports.truth).toEqual({ users: 0, refunds: 0, ads: 0, cost: 0, roi: 0, ltv: 0, retention: 0 });
   expect(attribution.deterministic).toMatchObject({ precision: 1, recall: 1 });
 });

@@ -174,6 +174,24 @@ test("each event has its own number, and each order one amount", () => {
   expect(orders.size).toBeGreaterThan(50);
 });
 
+test("orders are paid back in whole or in part, late, or before the order itself is sent", () => {
+  const sent = run({ rates: { ...DEFAULT_RATES, refunded: 1 } }).calls.flatMap(({ call }) =>
+    call.kind === "collect" ? call.events.map(({ happening }) => ({ ...happening, dueMs: call.dueMs })) : [],
+  );
+  const orders = new Map<string, number>();
+  for (const one of sent) if (one.kind === "pay" && !orders.has(one.orderId)) orders.set(one.orderId, one.dueMs);
+  const refunds = sent.filter((one) => one.kind === "refund");
+  expect(refunds.length).toBeGreaterThan(orders.size / 2);
+  expect(refunds.some(({ cents }) => cents === null)).toBe(true);
+  expect(refunds.some(({ cents }) => cents !== null)).toBe(true);
+  expect(refunds.some(({ orderId }) => !orders.has(orderId))).toBe(true);
+  expect(refunds.some(({ orderId, dueMs }) => dueMs < (orders.get(orderId) ?? 0))).toBe(true);
+  expect(refunds.some(({ orderId, dueMs }) => dueMs > (orders.get(orderId) ?? dueMs) + DAY_MS)).toBe(true);
+  const plain = run().calls.flatMap(({ call }) => (call.kind === "collect" ? call.events : []));
+  const isRefund = ({ event }: { event: string }) => event === "$RefundEvent";
+  expect(plain.filter(isRefund).length).toBeGreaterThan(0);
+});
+
 test("every ad has a cost for each day, which follows from its clicks", () => {
   const { market } = run();
   const costs = market.costs();

@@ -41,6 +41,7 @@ describe("Bilibili", () => {
     ["an unknown type", "conv_type", "PAY", /conv_type PAY is unknown/],
     ["time in seconds", "conv_time", NOW_SECONDS, /conv_time is not between/],
     ["money in yuan", "conv_value", "6.5", /conv_value is not a whole number/],
+    ["no address", "client_ip", undefined, /client_ip is missing/],
   ])("refused: %s", async (_, name, value, reason) => {
     expect((await send(changed(PAY, name, value))).json.code).toBe(400);
     expectRefused(bilibili!, reason);
@@ -218,6 +219,7 @@ describe("Huawei", () => {
 
   test.each<[string, string, unknown, RegExp]>([
     ["no callback", "callback", undefined, /callback is missing/],
+    ["no field for the device", "oaid", undefined, /oaid is missing/],
     ["an unknown type", "conversion_type", "4", /conversion_type 4 is unknown/],
     ["the conversion's time in milliseconds", "conversion_time", String(NOW_MS), /conversion_time is not in seconds/],
     ["a time that is no text", "conversion_time", NOW_SECONDS, /conversion_time is missing or not a text/],

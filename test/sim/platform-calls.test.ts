@@ -9,6 +9,7 @@ import { KUAISHOU_CALLS } from "./platform-calls/kuaishou.ts";
 import { OCEAN_ENGINE_CALLS } from "./platform-calls/ocean-engine.ts";
 import { OPPO_CALLS, VIVO_CALLS, XIAOMI_CALLS } from "./platform-calls/oppo-vivo-xiaomi.ts";
 import { TENCENT_CALLS } from "./platform-calls/tencent.ts";
+import { WECHAT_CALLS } from "./platform-calls/wechat.ts";
 
 const CALLS: readonly [keyof Omit<Platforms, "close">, readonly PlatformCall[]][] = [
   ["tencent", TENCENT_CALLS],
@@ -22,6 +23,7 @@ const CALLS: readonly [keyof Omit<Platforms, "close">, readonly PlatformCall[]][
   ["honor", HONOR_CALLS],
   ["bilibili", BILIBILI_CALLS],
   ["asa", APPLE_CALLS],
+  ["wechat", WECHAT_CALLS],
 ];
 
 let platforms: Platforms;
@@ -33,6 +35,7 @@ beforeAll(async () => {
     bytedance: costsOf("1700"),
     baidu: costsOf("300"),
     asa: costsOf("123"),
+    wechat: costsOf("wx0123456789abcdef"),
   };
   platforms = await startPlatforms({ clock: () => NOW_MS, costs });
 });

@@ -6,7 +6,7 @@ export type TouchCall = {
   kind: TouchKind;
   /** The query without the question mark, one character per byte. */
   query: string;
-  /** The body: a form adds to the query, anything else is ignored. */
+  /** The body: a form adds to the query, a list holds touches where the platform posts lists; the rest is ignored. */
   body: { bytes: Buffer; isForm: boolean } | undefined;
   /** The path and query as called. `host` is the one that the caller named. */
   url: string;

@@ -10,12 +10,16 @@ import type { Platform } from "../../platform/platform.ts";
 import { platformOfLink } from "../../platform/registry.ts";
 import { type ShowContext, showTouch } from "./live-call.ts";
 import type { ReadCall, TouchCall } from "./touch-call.ts";
+import { callsIn } from "./touch-list.ts";
 
 const COMPANIES_REMEMBERED_MAX = 1_000;
 
 export type TouchContext = ShowContext & { apps: AppDirectory; budgets: IntakeBudgets; intake: Intake };
 
-/** Makes a touch durable and returns the answer's text. Apply reads the touch later, with the same `LinkQuery`. */
+/**
+ * Makes the touch of a call, or those of the list in its body, durable and returns the answer's text. Apply reads each
+ * later, with the same `LinkQuery`.
+ */
 export async function acceptTouch(context: TouchContext, call: TouchCall): Promise<string> {
   const bytes = bytesOf(call);
   const link = LinkQuery.ofBytes(bytes);
@@ -24,7 +28,7 @@ export async function acceptTouch(context: TouchContext, call: TouchCall): Promi
   const linkPlatform = linkPlatformOf(link.get("company"));
   const known = context.apps.byId(Number(id));
   const { ip: address } = call;
-  const caller = { address, appId: known?.appId ?? 0, bytes: bytes.length };
+  const caller = { address, appId: known?.appId ?? 0, bytes: call.query.length + (call.body?.bytes.length ?? 0) };
   const refusal = context.budgets.takeFromAddress(caller, elapsedMs());
   if (refusal) throw refusal;
   if (linkPlatform === undefined) {
@@ -35,19 +39,15 @@ export async function acceptTouch(context: TouchContext, call: TouchCall): Promi
   if (!app.enabled) throw refused(context, app, read, "badToken", "This app is disabled.");
   const fault = faultOfSignature(linkPlatform.platform, app, read);
   if (fault !== undefined) throw refused(context, app, read, "badSign", fault);
-  await context.intake.accept(
-    {
-      kind: call.kind,
-      app: app.appId,
-      client: "",
-      at: context.clock(),
-      ip: call.ip,
-      ua: call.ua,
-      registered: "not_required",
-    },
-    bytes,
-  );
-  showTouch(context, app, read);
+  const calls = callsIn(read, linkPlatform.platform, (reason, message) => refused(context, app, read, reason, message));
+  // The call itself has been counted.
+  for (const one of calls.slice(1)) {
+    const short = context.budgets.takeFromAddress({ ...caller, bytes: one.bytes.length }, elapsedMs());
+    if (short) throw short;
+  }
+  const head = { kind: call.kind, app: app.appId, client: "", at: context.clock(), ip: call.ip, ua: call.ua } as const;
+  await Promise.all(calls.map((one) => context.intake.accept({ ...head, registered: "not_required" }, one.bytes)));
+  for (const one of calls) showTouch(context, app, one);
   return linkPlatform.reply;
 }
 

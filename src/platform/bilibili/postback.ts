@@ -59,6 +59,8 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
   const field = fieldsOf(adData);
   const trackId = field("track_id") || field("click_id");
   if (trackId === "") return skip("The touch brought no track_id.");
+  // Likely: the document's answers call it mandatory, its table of fields does not name it.
+  if (user.ip === "") return skip("The user's address is not known.");
   const value = valueIn(account("value_unit"), cents);
   if (value === undefined) return skip("The account's `value_unit` is neither fen nor yuan.");
   const url = withQuery(account("url"), {
@@ -66,7 +68,6 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
     conv_time: atMs,
     conv_value: value,
     track_id: trackId,
-    // Mandatory (likely: the document's answers say so, its table of fields does not).
     client_ip: user.ip,
   });
   return { kind: "request", dedupes: false, request: get(url) };

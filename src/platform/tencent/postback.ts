@@ -18,6 +18,7 @@ import { get, jsonPost, withQuery } from "../connector/request.ts";
 import { CLIENT_TOKEN_FIELDS, dataTokenOf, newToken } from "../connector/token.ts";
 import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
+import { REFRESH_LIFE_MS } from "./refresh-life.ts";
 import { tencentUserId } from "./user-id.ts";
 
 /** `CUSTOM:name` is a custom action with that name. */
@@ -262,6 +263,7 @@ function tokenFlow(): TokenFlow {
           accessToken: cleanValue(data.access_token),
           refreshToken: cleanValue(data.refresh_token),
           expiresAtMs: lifeSeconds > 0 ? nowMs + lifeSeconds * 1000 : null,
+          refreshExpiresAtMs: nowMs + REFRESH_LIFE_MS,
         });
       }),
   };

@@ -182,6 +182,7 @@ function tokenFlow(): TokenFlow {
           accessToken: cleanValue(data.access_token),
           refreshToken: cleanValue(data.refresh_token),
           expiresAtMs: expiresAtMs > nowMs ? expiresAtMs : null,
+          refreshExpiresAtMs: null,
         });
       }),
   };

@@ -3,7 +3,7 @@ import { bilibiliPostback } from "../../../src/platform/bilibili/postback.ts";
 import { reads, skips, tells } from "../connector-cases.ts";
 import { ANDROID, AT_MS, type CodeTable, ODD, queryOf, reply, using } from "../sample.ts";
 
-const BY_TRACK = { adData: { track_id: "pbaes.a-b_c" } };
+const BY_TRACK = { adData: { track_id: "pbaes.a-b_c" }, user: ANDROID };
 const bilibili = using(bilibiliPostback, {});
 
 const CODES: CodeTable = {
@@ -46,12 +46,7 @@ test("an account's own codes take precedence over the table's", () => {
 test("a conversion has its time in milliseconds", () => {
   const { url } = bilibili.request(BY_TRACK);
   const base = "https://cm.bilibili.com/conv/api/conversion/ad/cb/v1";
-  expect(url).toBe(`${base}?conv_type=APP_FIRST_ACTIVE&conv_time=${AT_MS}&track_id=pbaes.a-b_c`);
-});
-
-test("the user's address is sent", () => {
-  expect(queryOf(bilibili.request({ ...BY_TRACK, user: ANDROID })).client_ip).toBe("203.0.113.9");
-  expect(queryOf(bilibili.request(BY_TRACK))).not.toHaveProperty("client_ip");
+  expect(url).toBe(`${base}?conv_type=APP_FIRST_ACTIVE&conv_time=${AT_MS}&track_id=pbaes.a-b_c&client_ip=203.0.113.9`);
 });
 
 test.each([
@@ -67,12 +62,13 @@ test("an amount is in fen unless the account says otherwise", () => {
 });
 
 test("a track id with odd characters arrives unchanged, from a click id too", () => {
-  expect(queryOf(bilibili.request({ adData: { track_id: ODD } })).track_id).toBe(ODD.toWellFormed());
-  expect(queryOf(bilibili.request({ adData: { click_id: "c" } })).track_id).toBe("c");
+  expect(queryOf(bilibili.request({ ...BY_TRACK, adData: { track_id: ODD } })).track_id).toBe(ODD.toWellFormed());
+  expect(queryOf(bilibili.request({ ...BY_TRACK, adData: { click_id: "c" } })).track_id).toBe("c");
 });
 
 skips(bilibili, [
   [{}, {}, "The touch brought no track_id."],
+  [{ adData: BY_TRACK.adData }, {}, "The user's address is not known."],
   [BY_TRACK, { value_unit: "li" }, "The account's `value_unit` is neither fen nor yuan."],
 ]);
 

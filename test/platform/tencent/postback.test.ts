@@ -349,9 +349,16 @@ test.each(Object.keys(OAUTH))("without %s no new token is requested", (name) => 
 test.each([
   [
     { access_token: "a2", refresh_token: "r2", access_token_expires_in: 86400, refresh_token_expires_in: 2592000 },
-    { values: { access_token: "a2", refresh_token: "r2" }, expiresAtMs: NOW_MS + 86_400_000 },
+    {
+      values: { access_token: "a2", refresh_token: "r2" },
+      expiresAtMs: NOW_MS + 86_400_000,
+      refreshExpiresAtMs: NOW_MS + 30 * 86_400_000,
+    },
   ],
-  [{ access_token: "a2" }, { values: { access_token: "a2" }, expiresAtMs: null }],
+  [
+    { access_token: "a2" },
+    { values: { access_token: "a2" }, expiresAtMs: null, refreshExpiresAtMs: NOW_MS + 30 * 86_400_000 },
+  ],
 ])("the new tokens of %j are read", (data, told) => {
   expect(tencentPostback.tokens!.read(reply({ code: 0, data }), NOW_MS)).toEqual({ kind: "token", ...told });
 });

@@ -191,11 +191,11 @@ test.each(Object.keys(OAUTH))("without %s no new token is requested", (name) => 
 test.each([
   [
     { access_token: "a2", refresh_token: "r2", token_date: NOW_MS + 1000 },
-    { values: { access_token: "a2", refresh_token: "r2" }, expiresAtMs: NOW_MS + 1000 },
+    { values: { access_token: "a2", refresh_token: "r2" }, expiresAtMs: NOW_MS + 1000, refreshExpiresAtMs: null },
   ],
   [
     { access_token: "a2", token_date: 0 },
-    { values: { access_token: "a2" }, expiresAtMs: null },
+    { values: { access_token: "a2" }, expiresAtMs: null, refreshExpiresAtMs: null },
   ],
 ])("the new tokens of %j are read", (data, told) => {
   expect(vivoPostback.tokens!.read(reply({ code: 0, data }), NOW_MS)).toEqual({ kind: "token", ...told });

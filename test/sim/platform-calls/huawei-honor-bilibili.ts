@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Platforms } from "../../../sim/platforms/platforms.ts";
-import { changed, NOW_MS, NOW_SECONDS, queryOf } from "../calls.ts";
+import { but, changed, NOW_MS, NOW_SECONDS, queryOf } from "../calls.ts";
 import { type PlatformCall, posted, type Sent } from "./call.ts";
 
 const HUAWEI_CALLER = "five callers of ppscrowd-drcn, among them Huawei's own sample";
@@ -17,9 +17,9 @@ const HUAWEI = {
 };
 const HUAWEI_PATH = "/action-lib-track/hiad/v2/actionupload";
 
-function huawei({ huawei: { url, secretKey } }: Platforms, body: object): Sent {
+function huawei({ huawei: { url, secretKey } }: Platforms, body: object, path = HUAWEI_PATH): Sent {
   const response = createHmac("sha256", secretKey).update(JSON.stringify(body)).digest("hex");
-  return posted(`${url}${HUAWEI_PATH}`, body, {
+  return posted(`${url}${path}`, body, {
     Authorization: `Digest validTime="${NOW_MS}", response="${response}"`,
   });
 }
@@ -44,15 +44,30 @@ export const HUAWEI_CALLS: readonly PlatformCall[] = [
     }),
   ),
   {
+    shows: "no field for the device",
+    mark: "likely",
+    source: HUAWEI_CALLER,
+    send: (platforms) => huawei(platforms, but(HUAWEI, "oaid", undefined)),
+    answer: { json: { resultCode: 1 } },
+  },
+  {
     shows: "the conversion's time in milliseconds",
     mark: "certain",
     source: HUAWEI_CALLER,
     send: (platforms) => huawei(platforms, { ...HUAWEI, conversion_time: String(NOW_MS) }),
     answer: { json: { resultCode: 1 } },
   },
+  {
+    shows: "another path",
+    mark: "certain",
+    source: HUAWEI_CALLER,
+    send: (platforms) => huawei(platforms, HUAWEI, "/hiad/v1/actionupload"),
+    answer: { status: 404, json: {} },
+  },
 ];
 
 const HONOR_CALLER = "a PHP caller; braid2048/sugar conv/handler/honor";
+const HONOR_LIST = "RyenToretto/v2-jstarter, a copy of Honor's list 3.6; xiefight/ocpx-new";
 const HONOR = {
   trackId: "track-1",
   conversionId: 10_001,
@@ -74,6 +89,23 @@ export const HONOR_CALLS: readonly PlatformCall[] = [
     send: (platforms) => honor(platforms, HONOR),
     answer: { json: { code: 0 } },
     counts: { key: "track-1", code: "10001", atMs: NOW_MS },
+  },
+  ...[10_003, 10_025, 70_008, 900_101].map(
+    (conversionId): PlatformCall => ({
+      shows: `the conversion ${conversionId} of Honor's list`,
+      mark: "likely",
+      source: HONOR_LIST,
+      send: (platforms) => honor(platforms, { ...HONOR, conversionId }),
+      answer: { json: { code: 0 } },
+      counts: { code: String(conversionId) },
+    }),
+  ),
+  {
+    shows: "a conversion that is not in Honor's list",
+    mark: "likely",
+    source: HONOR_LIST,
+    send: (platforms) => honor(platforms, { ...HONOR, conversionId: 10_026 }),
+    answer: HONOR_REFUSED,
   },
   {
     shows: "a key action that names the app",
@@ -129,6 +161,13 @@ export const BILIBILI_CALLS: readonly PlatformCall[] = [
     send: (platforms) => bilibili(platforms, BILIBILI),
     answer: { json: { code: 0, data: "" } },
     counts: { key: "WZNsJEC1cc2r2_01", code: "APP_FIRST_ACTIVE", atMs: NOW_MS },
+  },
+  {
+    shows: "no address of the user",
+    mark: "likely",
+    source: BILIBILI_PAGE,
+    send: (platforms) => bilibili(platforms, changed(BILIBILI, "client_ip", undefined)),
+    answer: { json: { code: 400 } },
   },
   {
     shows: "no track id",

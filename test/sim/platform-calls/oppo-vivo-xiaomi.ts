@@ -191,9 +191,16 @@ function xiaomiLog({ xiaomi: { url, appId, customerId, signKey, encryptKey } }: 
 
 const ANSWER = { callback: "FqK3xF8W", oaid: "12a7f9dec57adda4", convType: "APP_ACTIVE_NEW", conv_time: NOW_MS };
 
-function xiaomiCallback({ xiaomi: { url, callbackKey } }: Platforms, values: Record<string, string | number>): Sent {
-  const query = queryOf(values);
-  return { method: "GET", url: `${url}/api/callback?${query}&sign=${md5(query + callbackKey)}` };
+type Values = Record<string, string | number>;
+
+/** The sign covers callback, device and time; a recorded call of the Lua caller proves it. */
+function xiaomiCallback(
+  { xiaomi: { url, callbackKey } }: Platforms,
+  values: Values,
+  { convType, ...signed } = values,
+): Sent {
+  const sign = md5(queryOf(signed) + callbackKey);
+  return { method: "GET", url: `${url}/api/callback?${queryOf({ ...signed, convType: convType! })}&sign=${sign}` };
 }
 
 export const XIAOMI_CALLS: readonly PlatformCall[] = [
@@ -225,6 +232,16 @@ export const XIAOMI_CALLS: readonly PlatformCall[] = [
     mark: "likely",
     source: XIAOMI_CALLBACK_CALLER,
     send: (platforms) => xiaomiCallback(platforms, { ...ANSWER, conv_time: NOW_SECONDS }),
+    answer: { json: { code: -1 } },
+  },
+  {
+    shows: "a sign that covers the event as well",
+    mark: "certain",
+    source: XIAOMI_CALLBACK_CALLER,
+    send: ({ xiaomi: { url, callbackKey } }) => {
+      const query = queryOf(ANSWER);
+      return { method: "GET", url: `${url}/api/callback?${query}&sign=${md5(query + callbackKey)}` };
+    },
     answer: { json: { code: -1 } },
   },
   {

@@ -77,6 +77,14 @@ export const TENCENT_CALLS: readonly PlatformCall[] = [
     counts: { key: "click-1", code: "PURCHASE", cents: 4000 },
   },
   {
+    shows: "a click id with the token in the headers, hyphenated",
+    mark: "certain",
+    source: DIRECT_PAGE,
+    send: ({ tencent }) =>
+      posted(`${tencent.url}/v3.0/user_actions/add`, BY_CLICK, credentials(tencent.tokens.accessToken, "access-token")),
+    answer: REFUSED_TOKEN,
+  },
+  {
     shows: "a data source with the token in the query",
     mark: "certain",
     source: "datanexus.qq.com dmp_actions_add; a caller of 2024",
