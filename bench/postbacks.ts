@@ -118,7 +118,14 @@ async function fill(
   const atMs = systemClock();
   const account = { appId, adPlatform: "bytedance", advertiserId: "", postbacks: true, costs: false, ratePerS: 0 };
   const settings = { url: `http://127.0.0.1:${standIn.port}/api/v2/conversion` };
-  const state = { secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const state = {
+    secrets: {},
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   const vault = openVault({ dataDir, secretKey: "" });
   await storeAccount(pool, vault, { ...account, settings, ...state }, atMs);
   const names = Array.from({ length: lot.postbacks }, (_, number) => `told-${lot.scale}-${number}`);

@@ -27,6 +27,9 @@ const MET_BY_USERS = {
   /** Limits of one link call: query and form body together, each value, ids of one kind, and all keys. */
   linkBytes: 16 * KIB,
   linkValueBytes: 8 * KIB,
+  /** The items of a list that a platform posts to its link, and their size when each is written as a link call. */
+  linkItems: 100,
+  linkListBytes: 64 * KIB,
   touchIdsPerKind: 8,
   touchKeys: 32,
   /** The bytes of each value that reports group by: all values of a user or of a cost row must fit one index entry. */
@@ -63,6 +66,11 @@ const MET_BY_USERS = {
   namesDeclared: 500,
   accountsPerApp: 500,
   accountValueBytes: 16 * KIB,
+  /** Declared connectors of an app, and the length of each. */
+  connectorsPerApp: 50,
+  declarationBytes: 16 * KIB,
+  /** Authorisations at platforms that somebody has begun and not ended, in all apps. */
+  authorisationsOpen: 100,
   callbackEvents: 200,
   addressLength: 2_000,
   rulesPerApp: 200,
@@ -99,6 +107,9 @@ const MET_BY_USERS = {
 
   /** Periods of all accounts together. */
   rebatesPerApp: 20_000,
+  /** Periods of all ad units together. */
+  ecpmsPerApp: 5_000,
+  shareRulesPerApp: 100,
 
   csvRows: 1_000_000,
   csvLineBytes: 64 * KIB,

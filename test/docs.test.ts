@@ -114,6 +114,8 @@ test("the blocks of docs/OPERATIONS.md run as printed", async () => {
       costs: true,
       ratePerS: 0,
       tokenExpiresAtMs: null,
+      refreshExpiresAtMs: null,
+      authorisationId: null,
       lastError: "",
       lastErrorAtMs: null,
       ...ACCESS.tencent(tencent),

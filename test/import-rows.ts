@@ -20,6 +20,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "platform/platform.ts": "domain/*",
   "platform/connector": "domain/* platform/platform.ts",
   ...eachPlatform("domain/* platform/connector platform/platform.ts"),
+  "platform/declared": "domain/* platform/connector platform/platform.ts",
   "platform/registry.ts": "domain/* platform/*",
   platform: "domain/* platform/connector platform/platform.ts platform/registry.ts",
   "db/engine": "domain/event",
@@ -37,16 +38,16 @@ const ROWS: Readonly<Record<string, string>> = {
     "apply/entry apply/facts apply/touch db domain/* journal platform/apple platform/platform.ts platform/registry.ts",
   apply: "apply/* db/* domain/* intake/pace.ts journal",
   asa: "db domain intake",
-  outbound: "db/* domain/* platform platform/connector platform/registry.ts",
+  outbound: "db/* domain/* platform platform/connector platform/declared platform/registry.ts",
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain domain/user outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
   admin: "contract contract/setting db/* domain",
   "admin/session": "admin contract/setting db/*",
   "admin/setting":
-    "admin contract/admin contract/setting db/* domain/* outbound platform platform/registry.ts postback",
+    "admin contract contract/admin contract/setting db/* domain/* outbound platform platform/declared platform/registry.ts postback",
   "admin/operation":
-    "admin admin/setting contract/admin contract/setting cost db/* domain/* platform/registry.ts postback",
+    "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
   "admin/report": "admin contract/admin db/* domain/user report report/list",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
@@ -57,14 +58,14 @@ const ROWS: Readonly<Record<string, string>> = {
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain intake",
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
-  "http/admin": "admin admin/session contract db/* domain http",
+  "http/admin": "admin admin/session contract db/* domain http intake outbound platform",
   "http/admin/session": "admin admin/session contract contract/setting db/* domain http http/admin intake",
   "http/admin/setting":
-    "admin admin/setting contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
+    "admin admin/setting contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/declared platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
     "admin admin/report admin/setting contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":
-    "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal platform/registry.ts postback report report/list",
+    "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal outbound platform/registry.ts postback report report/list",
   "http/admin/admin-routes.ts": "domain http http/admin http/admin/*",
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",
@@ -76,7 +77,7 @@ const ROWS: Readonly<Record<string, string>> = {
 
 /** Every platform has a folder, and none knows another. */
 function eachPlatform(names: string): Record<string, string> {
-  const platforms = "apple baidu bilibili bytedance honor huawei kuaishou oppo tencent vivo xiaomi".split(" ");
+  const platforms = "apple baidu bilibili bytedance honor huawei kuaishou oppo tencent vivo wechat xiaomi".split(" ");
   return Object.fromEntries(platforms.map((platform) => [`platform/${platform}`, names]));
 }
 

@@ -27,4 +27,11 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0022-rebate.sql": "b6cec9598c7b666adfcc455e03c4cc59c3f579f3aa6f58290b15de992e5c8919",
   "0023-ad-account.sql": "4dd1ffa73ad71755f618c6845c017289f92b42712ba6796253f2a71d8fba996a",
   "0024-refund.sql": "74146b6ea386399c378a8ea2ccdee52204d94cef36a54364c807a4d065f20b3e",
+  "0025-declared-connector.sql": "95119ddb4d3641b0aa0e97fcde53217dc086e77f565b6b90f7cec4f960cf76a5",
+  "0026-ad-ecpm.sql": "aae5ee6c95a5c448198e7304d606a10692cfb2c43feec1b4f0ac457b4e12bccc",
+  "0027-ad-revenue.sql": "3c4dedefdc50c03dc63f02704def30e966c37308116373f5ede48058e730d672",
+  "0028-authorisation.sql": "3b132c417c5b9799bbbcdeee5f403d34a8c1160511dae7e79520229f2b1a26fc",
+  "0029-creative-cost.sql": "b96d133e0f9834bda7625e1e1c6339fe2c47c4cd768a884fa096b8a10cf7521f",
+  "0030-cost-hour.sql": "a348891a5e74464c37be0df58d7ea10a94294b90a57e4b519f56ec94e7d07fd8",
+  "0031-pay-share-rule.sql": "695f042410fe91af251a78133bc0ffdd119cc4cede12401bc6e18e95c24b568e",
 };

@@ -302,6 +302,7 @@ export class Site {
         advertiser_id: ad.advertiserId,
         gid: ad.gid,
         aid: ad.aid,
+        creative: "",
         csite: "",
         channel: ad.channel,
         os_platform: "",

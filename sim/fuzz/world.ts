@@ -95,7 +95,7 @@ function hintsOf(app: FuzzedApp, developers: readonly number[]): Hints {
     to: () => days()[1],
     metrics_list: (random) => [random.pick(["AdCost", "AppROI", "AppDAU", "AppActivateStandard"])],
     metric: () => "AppROI",
-    dims_list: (random) => [random.pick(["date", "ad_platform", "channel", "aid", "csite"])],
+    dims_list: (random) => [random.pick(["date", "hour", "ad_platform", "channel", "aid", "creative", "csite"])],
     dims_metrics_list: (random) => random.pick([[], ["AidName"], ["advertiser_name"]]),
     order_by_list: (random) => [
       { field: random.pick(["ClientID", "Amount", "CreateTime", "x"]), sort: random.integer(2) },

@@ -2,11 +2,13 @@ import type { Clock } from "../../src/clock.ts";
 import type { PlatformAccount } from "../../src/db/platform-account.ts";
 import { startBaidu } from "../platforms/baidu.ts";
 import { startBilibili } from "../platforms/bilibili.ts";
+import type { CostRow } from "../platforms/costs.ts";
 import { startKuaishou } from "../platforms/kuaishou.ts";
 import { startOceanEngine } from "../platforms/ocean-engine.ts";
 import type { StandIn } from "../platforms/stand-in.ts";
 import { startTencent } from "../platforms/tencent.ts";
 import { startVivo } from "../platforms/vivo.ts";
+import { startWechat, type WechatStandIn } from "../platforms/wechat.ts";
 import { startAppleTokens } from "./apple-tokens.ts";
 
 /** Everyone whom the server calls: the ad platforms and Apple. */
@@ -17,6 +19,8 @@ export type Counterparts = {
   callbackUrl: (platform: string, token: string) => string;
   /** The app's accounts at the platforms. */
   accounts: (appId: number) => PlatformAccount[];
+  /** WeChat, whose ads the game shows: the game's account there, and what WeChat says that its ads earned. */
+  publisher: { appId: string; account: (appId: number) => PlatformAccount; earned: CostRow[] };
   close(): Promise<void>;
 };
 
@@ -35,13 +39,26 @@ function accountOf(appId: number, ...[adPlatform, settings, secrets = {}]: Accou
     settings,
     secrets,
     tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
     lastError: "",
     lastErrorAtMs: null,
   };
 }
 
+function publisherOf({ url, appId: wechatAppId, secret }: WechatStandIn, earned: CostRow[]): Counterparts["publisher"] {
+  const account = (appId: number): PlatformAccount => ({
+    ...accountOf(appId, "wechat", { base_url: url }, { app_secret: secret }),
+    advertiserId: wechatAppId,
+    postbacks: false,
+    costs: true,
+  });
+  return { appId: wechatAppId, account, earned };
+}
+
 export async function startCounterparts(clock: Clock): Promise<Counterparts> {
-  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, apple] = await Promise.all([
+  const earned: CostRow[] = [];
+  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, wechat, apple] = await Promise.all([
     // The server sends no token over plain HTTP, so the callbacks ask for none.
     startTencent({ clock, callbacks: "open" }),
     startKuaishou({ clock }),
@@ -49,6 +66,7 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
     startBaidu({ clock }),
     startBilibili({ clock }),
     startVivo({ clock }),
+    startWechat({ clock, costs: earned }),
     startAppleTokens(),
   ]);
   const byPlatform = { tencent, kuaishou, bytedance, baidu, bilibili, vivo };
@@ -99,8 +117,9 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
     appleUrl: apple.url,
     callbackUrl: (platform, token) => callbackUrls[platform]?.(token) ?? token,
     accounts,
+    publisher: publisherOf(wechat, earned),
     close: async () => {
-      await Promise.all([...Object.values(byPlatform), apple].map((one) => one.close()));
+      await Promise.all([...Object.values(byPlatform), wechat, apple].map((one) => one.close()));
     },
   };
 }

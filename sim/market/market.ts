@@ -128,6 +128,7 @@ function costRow(ad: Ad, { day, clicks, impressions }: { day: string; clicks: nu
     advertiser_id: ad.advertiserId,
     gid: ad.gid,
     aid: ad.aid,
+    creative: "",
     csite: "",
     channel: ad.channel,
     os_platform: "",

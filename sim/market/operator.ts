@@ -62,6 +62,9 @@ export class Operator {
     ]);
     const columns = ["ad_platform", "advertiser_id", "start_date", "end_date", "cash_percent", "credit_percent"];
     await this.post("rebate/import", { app_id, csv: csv(columns, rebates) });
+    for (const { unit: ad_unit_id, fromDay: start_date, toDay: end_date, viewMicros } of catalogue.ecpms) {
+      await this.post("ecpms/set", { app_id, ad_unit_id, start_date, end_date, ecpm: viewMicros / 1000 });
+    }
     const ads = catalogue.ads.map((ad) => [ad.platform, "ad", ad.aid, ad.aidName]);
     const plans = new Map(catalogue.ads.map((ad) => [ad.gid, [ad.platform, "plan", ad.gid, ad.gidName]]));
     const named = [...ads, ...plans.values()];
@@ -79,6 +82,17 @@ export class Operator {
       app_id: this.app.appId,
       csv: csv([...columns, "impressions", "clicks", "cost"], rows),
     });
+  }
+
+  /** Pulls what ads inside the app earned. Days include both ends. */
+  async pullRevenue(platform: string, { from, to }: { from: string; to: string }): Promise<void> {
+    const { accounts } = await this.post<{ accounts: { error: string }[] }>("cost/pull", {
+      app_id: this.app.appId,
+      ad_platform: platform,
+      from,
+      to,
+    });
+    for (const { error } of accounts) if (error !== "") throw new Error(error);
   }
 
   /** Stores accounts directly in the database. */

@@ -32,6 +32,8 @@ export type Rates = {
   offline: number;
   /** Share of orders: reported by the game's server too. */
   reportedTwice: number;
+  /** Share of orders: paid back later, in whole or in part. */
+  refunded: number;
   /** Shares of people: victims of each kind of fraud. */
   spam: number;
   quietSpam: number;
@@ -60,6 +62,7 @@ export const DEFAULT_RATES: Rates = {
   sentAgainWithMore: 0.02,
   offline: 0.05,
   reportedTwice: 0.05,
+  refunded: 0.08,
   spam: 0.01,
   quietSpam: 0.004,
   injection: 0.01,

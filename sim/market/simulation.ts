@@ -1,9 +1,11 @@
 import { DAY_MS } from "../../src/domain/calendar.ts";
+import type { PulledRevenue } from "../../test/report/oracle-market.ts";
 import { type Counterparts, startCounterparts } from "./counterparts.ts";
 import { Market } from "./market.ts";
 import { applied, Operator } from "./operator.ts";
 import { type MarketOptions, marketOptions, startOf } from "./options.ts";
 import { Player } from "./player.ts";
+import { earnedIn, toldDays, wechatRows } from "./publisher.ts";
 import { SimulatedServer } from "./simulated-server.ts";
 import { Truth } from "./truth.ts";
 
@@ -14,6 +16,8 @@ export type Played = {
   server: SimulatedServer;
   operator: Operator;
   counterparts: Counterparts;
+  /** What WeChat says that the ads inside the game earned. */
+  pulledRevenue: PulledRevenue[];
   /** Switches the counterparts to the real clock. */
   release(): void;
   stop(): Promise<void>;
@@ -45,7 +49,9 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
   const server = await SimulatedServer.start({ dataDir, env: settingsOf(counterparts), atMs: nowMs });
   const operator = await Operator.begin(server, { name: "Market", timeZone: market.options.timeZone });
   await operator.settle(market.catalogue, { flagged_may_win: flaggedMayWin ? "on" : "off" });
-  await operator.storeAccounts(counterparts.accounts(operator.app.appId), nowMs);
+  const { appId } = operator.app;
+  const { publisher } = counterparts;
+  await operator.storeAccounts([...counterparts.accounts(appId), publisher.account(appId)], nowMs);
   const truth = new Truth();
   const player = new Player({
     url: server.url,
@@ -68,6 +74,8 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
     onStep("days", 1 - (endMs - atMs) / (market.options.days * DAY_MS));
   }
   player.close();
+  const pulledRevenue = earnedIn(truth, market.options);
+  publisher.earned.push(...wechatRows(publisher.appId, pulledRevenue));
   await finish({ server, operator, market, truth }, (atMs) => {
     nowMs = atMs;
   });
@@ -78,7 +86,7 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
     await server.stop();
     await counterparts.close();
   };
-  return { market, truth, server, operator, counterparts, release, stop };
+  return { market, truth, server, operator, counterparts, pulledRevenue, release, stop };
 }
 
 type Parts = Pick<Played, "server" | "operator" | "market" | "truth">;
@@ -87,6 +95,8 @@ type Parts = Pick<Played, "server" | "operator" | "market" | "truth">;
 async function finish({ server, operator, market, truth }: Parts, setClock: (atMs: number) => void): Promise<void> {
   const { endMs, tickMs } = market.options;
   await operator.importCosts(market.costs());
+  const { from, to } = toldDays(market.options);
+  await operator.pullRevenue("wechat", { from, to });
   await applied(server.url);
   // The server asks Apple at its own pace, by the real clock. People won by a forged click never belong to Apple.
   const byApple = truth.people.filter(({ source, fraud }) => source?.platform === "asa" && fraud.length === 0);

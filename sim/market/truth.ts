@@ -190,13 +190,16 @@ export class Truth {
 export function truthLine(person: Person, timeZone: string): string {
   const { events, registeredAtMs, touches: _, ...rest } = person;
   const track = events.filter(({ type }) => type === "track").map(({ happening }) => happening);
-  const days = [registeredAtMs, ...track.map(({ atMs }) => atMs)].map((ms) => calendarOf(timeZone).dayOf(ms));
+  // A refund is not an activity.
+  const doings = track.filter(({ kind }) => kind !== "refund");
+  const days = [registeredAtMs, ...doings.map(({ atMs }) => atMs)].map((ms) => calendarOf(timeZone).dayOf(ms));
   const orders = new Map(track.flatMap((one) => (one.kind === "pay" ? [[one.orderId, one.cents] as const] : [])));
   return `${JSON.stringify({
     ...rest,
     registeredAtMs,
     activeDays: [...new Set(days)].sort(),
     orders: [...orders].map(([orderId, cents]) => ({ orderId, cents })),
+    refunds: track.flatMap((one) => (one.kind === "refund" ? [{ orderId: one.orderId, cents: one.cents }] : [])),
     adRevenueMicros: track.reduce((sum, one) => sum + (one.kind === "ad" ? one.micros : 0), 0),
     events: events.map(({ serial, event, happening, receivedAtMs }) => ({
       serial,

@@ -1,6 +1,8 @@
 import type { Executor } from "../db/engine/sql.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { isNear, type WantedDay } from "../domain/event/event-part.ts";
+import { decodeEntry } from "../journal/entry.ts";
+import type { JournalItem } from "../journal/reader.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
 import { userKeyText } from "./entry/key-text.ts";
@@ -11,7 +13,17 @@ export type Stretch = { journalId: string; from: number; until: number; entries:
 
 /** Whether a stretch holds a body much larger than a batch should be. No other should then be in memory. */
 export function isLarge({ entries }: Stretch): boolean {
-  return entries.some((entry) => (entry.head?.gzip ?? 0) > LIMITS.applyBatchBytes);
+  return entries.some((entry) => (entry.head?.gzip ?? entry.payload.length) > LIMITS.applyBatchBytes);
+}
+
+/** The same of an item that is not decoded yet. Gzip packs at most 1,032 bytes into one. */
+export function isLargeItem({ kind, payload }: JournalItem): boolean {
+  if (kind === "damage" || payload.length < LIMITS.applyBatchBytes / 1_032) return false;
+  try {
+    return (decodeEntry(payload).head.gzip ?? payload.length) > LIMITS.applyBatchBytes;
+  } catch {
+    return false;
+  }
 }
 
 /** A stretch that takes effect as a whole, with its apps' settings. The local days of its events are filled in. */
@@ -22,10 +34,11 @@ export async function batchOf(executor: Executor, stretch: Stretch): Promise<Bat
   const appIds = stretch.entries.flatMap((entry) => (entry.kind === "unreadable" ? [] : [entry.head.app]));
   const settings = await AppSettings.load(executor, [...new Set(appIds)]);
   for (const entry of stretch.entries) {
-    if (entry.kind !== "events") continue;
+    if (entry.kind !== "events" && entry.kind !== "refunds") continue;
     // Entries of an app that does not exist are set aside by the transaction.
     const calendar = settings.find(entry.head.app)?.calendar;
-    if (calendar) for (const event of entry.events) event.day = calendar.dayOf(event.atMs);
+    const dated = entry.kind === "events" ? entry.events : entry.refunds;
+    if (calendar) for (const one of dated) one.day = calendar.dayOf(one.atMs);
   }
   return { ...stretch, settings };
 }

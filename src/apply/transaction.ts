@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { noteAdCampaigns } from "../db/ad-campaign.ts";
+import { noteAdRevenueChanges } from "../db/ad-revenue-change.ts";
 import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
@@ -15,6 +16,7 @@ import { markReplayed, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, storeUsers } from "../db/user-account.ts";
+import { changesOfAds } from "../db/user-ad-day.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import type { EventParts } from "../domain/event/event-part.ts";
@@ -32,7 +34,7 @@ import { markDirty } from "./step/dirty-slices.ts";
 import { applyErasure } from "./step/erasure.ts";
 import { judgeMoments, writePostbacks } from "./step/postbacks.ts";
 import { readUsers } from "./step/read-users.ts";
-import { applyRefunds } from "./step/refunds.ts";
+import { applyRefunds, applyRefundsEntry } from "./step/refunds.ts";
 import { applyUserEntry } from "./step/registration.ts";
 import { applyRename } from "./step/rename.ts";
 import { recountDays } from "./step/spans.ts";
@@ -130,13 +132,16 @@ async function applyEntries(
 
   // 4. Write everything, with a few statements per table.
   await writeFacts(tx, facts, decided);
+  const receivedAtMs = firstReceivedAtMs(entries);
+  const counted = [...facts.tallies.days.newUsers(), ...facts.tallies.days.storedUsers()];
+  await noteAdRevenueChanges(tx, changesOfAds(counted), receivedAtMs);
   const refunded = await applyRefunds(tx, facts);
   await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries) });
   await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, regrouped));
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
-  await recountDays(tx, settings, moved);
-  await markDirty(tx, facts, { regrouped, refunded, receivedAtMs: firstReceivedAtMs(entries) });
+  await recountDays(tx, settings, { users: moved, receivedAtMs });
+  await markDirty(tx, facts, { regrouped, refunded, receivedAtMs });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {
@@ -177,6 +182,7 @@ async function takeIn(
   try {
     for (const entry of entries) {
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
+      else if (entry.kind === "refunds") applyRefundsEntry(facts, entry);
       else if (entry.kind === "user" && !facts.users.isErased(entry)) applyUserEntry(facts, entry);
       // The database stores the first events while later ones are still being applied.
       if (eventRows.length >= ROWS_PER_CHUNK) await events.write(eventRows.splice(0));

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ApiError, messageOf, UsageError } from "../errors.ts";
+import { VERSION } from "../version.ts";
 import { visible } from "./output.ts";
 
 /** Adds its commands to the program. */
@@ -10,6 +11,7 @@ type Commands = (program: Command) => void;
  * unknown commands, load all of them.
  */
 const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> }[] = [
+  { names: ["serve"], load: async () => (await import("./operation/serve-command.ts")).serveCommand },
   { names: ["app"], load: async () => (await import("./setting/app-commands.ts")).appCommands },
   { names: ["user"], load: async () => (await import("./report/user-commands.ts")).userCommands },
   { names: ["campaign"], load: async () => (await import("./setting/campaign-commands.ts")).campaignCommands },
@@ -18,7 +20,12 @@ const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> 
     load: async () => (await import("./operation/cost-commands.ts")).costCommands,
   },
   { names: ["account"], load: async () => (await import("./setting/account-commands.ts")).accountCommands },
+  { names: ["connector"], load: async () => (await import("./setting/connector-commands.ts")).connectorCommands },
+  { names: ["ad-revenue"], load: async () => (await import("./report/ad-revenue-command.ts")).adRevenueCommand },
+  { names: ["ecpm"], load: async () => (await import("./setting/ecpm-commands.ts")).ecpmCommands },
   { names: ["rebate"], load: async () => (await import("./setting/rebate-commands.ts")).rebateCommands },
+  { names: ["refund"], load: async () => (await import("./operation/refund-commands.ts")).refundCommands },
+  { names: ["share"], load: async () => (await import("./setting/share-commands.ts")).shareCommands },
   { names: ["postback"], load: async () => (await import("./operation/postback-commands.ts")).postbackCommands },
   { names: ["callback"], load: async () => (await import("./setting/callback-commands.ts")).callbackCommands },
   {
@@ -39,11 +46,14 @@ const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> 
   { names: ["docs"], load: async () => (await import("./report/docs-command.ts")).docsCommand },
 ];
 
+const VERSION_FLAGS = ["-V", "--version"];
+
 /** Runs one command, prints its output and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const program = emptyProgram();
   const asked = FILES.filter(({ names }) => names.includes(args[0] ?? ""));
-  for (const { load } of asked.length > 0 ? asked : FILES) (await load())(program);
+  const wanted = VERSION_FLAGS.includes(args[0] ?? "") || asked.length > 0 ? asked : FILES;
+  for (const { load } of wanted) (await load())(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;
@@ -60,6 +70,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 
 function emptyProgram(): Command {
   return new Command("touchpoint")
+    .version(VERSION, VERSION_FLAGS.join(", "), "print the version")
     .description("The command line of Touchpoint. Works with a running server on DATA_DIR, or without one.")
     .addHelpText(
       "after",

@@ -109,12 +109,13 @@ async function pullDays(
   const sum = { days: 0, rows: 0, costE4: 0 };
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };
   const crawl = new CostCrawl(deps, { account, connector, signal: options.signal });
+  const { brings = "costs" } = connector;
   const errors = new Set<string>();
   const today = calendarOf(app.timeZone).dayOf(deps.clock());
   let [done, isFailure] = [0, false];
   const open = rangesOf(days, connector.spans, today);
   for (let range = open.shift(); range; range = open.shift()) {
-    const pulled = await pullRange(crawl, range, { client, key: account, app, clock: deps.clock }).catch(
+    const pulled = await pullRange(crawl, range, { client, key: account, app, clock: deps.clock, brings }).catch(
       (error: unknown) => {
         if (options.isStopped?.()) return undefined;
         if (options.signal.aborted || isDatabaseAway(error)) throw error;

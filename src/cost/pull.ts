@@ -2,31 +2,45 @@ import type pg from "pg";
 import { type AdLevel, type AdObject, learnAdObjects, learnAdvertisers } from "../db/ad-names.ts";
 import type { AppRules } from "../db/app.ts";
 import type { Cost } from "../db/cost.ts";
-import { storePulledDay } from "../db/cost-pull.ts";
+import type { HourCost } from "../db/cost-hour.ts";
+import { storeEarnedDay, storePulledDay } from "../db/cost-pull.ts";
 import { transactionOn } from "../db/engine/pool.ts";
 import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { type DayRange, daysOf, grownAtMs } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
-import type { PulledCost, PulledName, Subject } from "../platform/connector/cost-connector.ts";
+import type {
+  CreativeCost,
+  HourlyCost,
+  PulledCost,
+  PulledName,
+  Subject,
+} from "../platform/connector/cost-connector.ts";
 import { type CompleteDay, completeDay } from "./account-total.ts";
 import type { CostCrawl, Gathered } from "./cost-crawl.ts";
+import { splitByCreative } from "./creative-split.ts";
 
 /** The result of pulling a range of days. `trouble` says why it is incomplete, and is empty when it is complete. */
 export type RangePull =
   | { kind: "stored"; days: number; rows: number; costE4: number; trouble: string; isWhole: boolean }
   | { kind: "refused" | "failed"; reason: string };
 
+type Target = {
+  client: pg.PoolClient;
+  key: AccountKey;
+  app: AppRules;
+  clock: () => number;
+  /** What the connector brings. */
+  brings: "costs" | "revenue";
+};
+
 /**
  * Pulls a range of days, and stores each day whole in its own transaction. All pages are loaded before the first day is
  * touched, so that a day always holds either its old costs or the platform's current ones.
  */
-export async function pullRange(
-  crawl: CostCrawl,
-  range: DayRange,
-  target: { client: pg.PoolClient; key: AccountKey; app: AppRules; clock: () => number },
-): Promise<RangePull> {
+export async function pullRange(crawl: CostCrawl, range: DayRange, target: Target): Promise<RangePull> {
   const { client, key, app, clock } = target;
+  const store = target.brings === "revenue" ? storeEarnedDay : storePulledDay;
   // Taken before the first question, because an answer may miss corrections made after it was requested.
   const pulledAtMs = clock();
   const gathered = await crawl.gather(range);
@@ -38,14 +52,16 @@ export async function pullRange(
   const withoutRate = new Map<string, string[]>();
   const calendar = calendarOf(app.timeZone);
   for (const [day, told] of days) {
-    const figures = figuresOf(completeDay(told.costs, told), { day, key, app });
+    const { costs: ads, surplus } = completeDay(told.costs, told);
+    const figures = figuresOf({ costs: splitByCreative(ads, told.creatives), surplus }, { day, key, app });
     if (figures.kind === "no_rate") {
       withoutRate.set(figures.currency, [...(withoutRate.get(figures.currency) ?? []), day]);
       continue;
     }
     const { costs, totalE4 } = figures;
+    const hours = hoursOf(told.hours, app);
     const counted = { pulledAtMs, grownAtMs: grownAtMs(day, calendar) };
-    await transactionOn(client, (tx) => storePulledDay(tx, key, { day, costs, totalE4, ...counted }));
+    await transactionOn(client, (tx) => store(tx, key, { day, costs, totalE4, hours, ...counted }));
     sum.days += 1;
     sum.rows += costs.length;
     sum.costE4 += costs.reduce((total, cost) => total + cost.costE4, 0);
@@ -54,26 +70,41 @@ export async function pullRange(
   return { kind: "stored", ...sum, trouble: troubleOf(gathered, withoutRate, app), isWhole };
 }
 
-type Told = { costs: PulledCost[] } & { plans: PulledCost[]; account: PulledCost[] | undefined };
+type Told = { costs: PulledCost[]; creatives: CreativeCost[]; hours: HourlyCost[] } & {
+  plans: PulledCost[];
+  account: PulledCost[] | undefined;
+};
 
 /** What was gathered, by day, without the days that the platform does not list whole. A text says what is wrong. */
 function daysIn(range: DayRange, gathered: Extract<Gathered, { kind: "gathered" }>): Map<string, Told> | string {
   const days = new Map<string, Told>(
-    daysOf(range).map((day) => [day, { costs: [], plans: [], account: gathered.totals && [] }]),
+    daysOf(range).map((day) => [
+      day,
+      { costs: [], creatives: [], hours: [], plans: [], account: gathered.totals && [] },
+    ]),
   );
-  const lists = { costs: gathered.costs, plans: gathered.planTotals, account: gathered.totals ?? [] };
-  for (const [name, costs] of Object.entries(lists) as [keyof Told, PulledCost[]][]) {
-    for (const cost of costs) {
-      const told = days.get(cost.day);
-      if (!told) return `The platform sent costs of ${cost.day}, which was not requested.`;
-      told[name]!.push(cost);
+  const put = <Row extends PulledCost>(rows: readonly Row[], listOf: (told: Told) => Row[]): string | undefined => {
+    for (const row of rows) {
+      const told = days.get(row.day);
+      if (!told) return `The platform sent costs of ${row.day}, which was not requested.`;
+      listOf(told).push(row);
     }
-  }
+    return undefined;
+  };
+  const wrong =
+    put(gathered.costs, ({ costs }) => costs) ??
+    put(gathered.creatives, ({ creatives }) => creatives) ??
+    put(gathered.hours, ({ hours }) => hours) ??
+    put(gathered.planTotals, ({ plans }) => plans) ??
+    put(gathered.totals ?? [], ({ account }) => account!);
+  if (wrong !== undefined) return wrong;
   for (const { day } of gathered.cut) days.delete(day);
   return days;
 }
 
 const WITHOUT_TOTALS: Readonly<Partial<Record<Subject, string>>> = {
+  creatives: "The costs by creative are missing, so that costs stand with their ads",
+  hours: "The costs by the hour are missing",
   plan_totals: "The totals of plans are missing, so that costs without an ad have no plan",
   totals: "The account's total is missing, so that the costs are not checked",
 };
@@ -98,24 +129,24 @@ function troubleOf(
 type Figures = { kind: "figures"; costs: Cost[]; totalE4: number | null } | { kind: "no_rate"; currency: string };
 
 /**
- * A day's costs in the app's currency, one row per ad, and the account's total. The rows are compared with the total
+ * A day's costs in the app's currency, one row per ad and creative, and the account's total. The rows are compared with the total
  * before the conversion, which rounds each of them; the total is what they add up to, less what they exceed it by.
  */
 function figuresOf(
-  { costs: pulled, surplus }: CompleteDay,
+  { costs: pulled, surplus }: { costs: readonly CreativeCost[]; surplus: CompleteDay["surplus"] },
   { day, key, app }: { day: string; key: AccountKey; app: AppRules },
 ): Figures {
   const { appId, adPlatform, advertiserId } = key;
   const unknown = { csite: "", channel: "", osPlatform: "", campaignId: "" };
   const costs = new Map<string, Cost>();
   let totalE4 = 0;
-  for (const { gid, aid, impressions, clicks, costE4, currency } of pulled) {
+  for (const { gid, aid, cid, impressions, clicks, costE4, currency } of pulled) {
     const conversion = convertE4(costE4, currency.toUpperCase(), app);
     if (conversion.kind === "no_rate") return { kind: "no_rate", currency: currency.toUpperCase() };
     totalE4 += conversion.e4;
-    const row = costs.get(JSON.stringify([gid, aid]));
-    const ids = { appId, day, adPlatform, advertiserId, gid, aid, ...unknown };
-    costs.set(JSON.stringify([gid, aid]), {
+    const row = costs.get(JSON.stringify([gid, aid, cid]));
+    const ids = { appId, day, adPlatform, advertiserId, gid, aid, cid, ...unknown };
+    costs.set(JSON.stringify([gid, aid, cid]), {
       ...ids,
       impressions: impressions + (row?.impressions ?? 0),
       clicks: clicks + (row?.clicks ?? 0),
@@ -128,6 +159,26 @@ function figuresOf(
     totalE4 -= conversion.e4;
   }
   return { kind: "figures", costs: [...costs.values()], totalE4: surplus ? totalE4 : null };
+}
+
+/** The hours in the app's currency, whose rate the day's costs were converted by. */
+function hoursOf(pulled: readonly HourlyCost[], app: AppRules): HourCost[] {
+  const hours = new Map<string, HourCost>();
+  for (const { gid, aid, hour, impressions, clicks, costE4, currency } of pulled) {
+    const conversion = convertE4(costE4, currency.toUpperCase(), app);
+    if (conversion.kind === "no_rate") return [];
+    const key = JSON.stringify([gid, aid, hour]);
+    const row = hours.get(key);
+    hours.set(key, {
+      gid,
+      aid,
+      hour,
+      impressions: impressions + (row?.impressions ?? 0),
+      clicks: clicks + (row?.clicks ?? 0),
+      costE4: conversion.e4 + (row?.costE4 ?? 0),
+    });
+  }
+  return [...hours.values()];
 }
 
 async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly PulledName[]): Promise<void> {

@@ -12,10 +12,10 @@ export type Advertiser = {
   dept: string;
 };
 
-export const AD_LEVELS = ["plan", "ad"] as const;
+export const AD_LEVELS = ["plan", "ad", "creative"] as const;
 export type AdLevel = (typeof AD_LEVELS)[number];
 
-/** The name of a plan or of an ad. */
+/** The name of a plan, an ad or a creative. */
 export type AdObject = { adPlatform: string; level: AdLevel; objectId: string; name: string; status: string };
 
 export async function storeAdvertisers(executor: Executor, rows: readonly Advertiser[]): Promise<void> {
@@ -65,7 +65,7 @@ export async function findAdvertisers(executor: Executor, rows: readonly Adverti
   );
 }
 
-/** The stored rows of the same plans and ads. */
+/** The stored rows of the same plans, ads and creatives. */
 export async function findAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<AdObject[]> {
   const wanted = rowsOf("wanted", rows, { adPlatform: "text", level: "text", objectId: "text" });
   return query<AdObject>(
@@ -91,7 +91,7 @@ export async function learnAdvertisers(
   );
 }
 
-/** The same for plans and ads. Rows are sorted, so that two writers of the same ads cannot deadlock. */
+/** The same for plans, ads and creatives. Rows are sorted, so that two writers of the same ads cannot deadlock. */
 export async function learnAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<void> {
   if (rows.length === 0) return;
   const fresh = rowsOf("new", rows, {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { PulledState } from "../domain/cost-schedule.ts";
+import { storeAdRevenue } from "./ad-revenue.ts";
 import { type Cost, storeCosts } from "./cost.ts";
+import { type HourCost, storeCostHours } from "./cost-hour.ts";
 import { onConnection } from "./engine/pool.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import type { AccountKey } from "./platform-account.ts";
@@ -37,6 +39,8 @@ export type FreshDay = {
   day: string;
   costs: readonly Cost[];
   totalE4: number | null;
+  /** The costs by the hour; without any, those stored before stay. */
+  hours: readonly HourCost[];
   pulledAtMs: number;
   /** When the day stopped growing. Only pulls after that can agree with each other. */
   grownAtMs: number;
@@ -44,9 +48,26 @@ export type FreshDay = {
 
 /** Replaces all costs of an account's day, whatever their source. Must run in a transaction. */
 export async function storePulledDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
+  await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${fresh.day}::date`);
+  await storeCosts(tx, fresh.costs, fresh.pulledAtMs);
+  if (fresh.hours.length > 0) await storeCostHours(tx, { ...key, day: fresh.day }, fresh.hours);
+  await notePulledDay(tx, key, fresh);
+}
+
+/** The same for what ads inside the app earned, whose unit is `aid`. */
+export async function storeEarnedDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
+  const { day, costs, pulledAtMs } = fresh;
+  const units = costs.map(({ aid, impressions, costE4 }) => ({
+    adUnit: aid,
+    views: impressions,
+    micros: costE4 * 100,
+  }));
+  await storeAdRevenue(tx, key, { day, units, pulledAtMs });
+  await notePulledDay(tx, key, fresh);
+}
+
+async function notePulledDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
   const { day, costs, totalE4, pulledAtMs, grownAtMs } = fresh;
-  await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${day}::date`);
-  await storeCosts(tx, costs, pulledAtMs);
   const costE4 = sumOf(costs);
   const notByAdE4 = sumOf(costs.filter(({ aid }) => aid === ""));
   await execute(
@@ -69,8 +90,9 @@ function sumOf(costs: readonly Cost[]): number {
 
 /** The same for the same figures, in whatever order the platform sends them. */
 function digestOf(costs: readonly Cost[]): string {
-  const rows = costs.map(({ gid, aid, impressions, clicks, costE4 }) =>
-    JSON.stringify([gid, aid, impressions, clicks, costE4]),
+  // Without a creative as it always was: another digest would look like a correction by the platform.
+  const rows = costs.map(({ gid, aid, cid, impressions, clicks, costE4 }) =>
+    JSON.stringify([gid, aid, impressions, clicks, costE4, ...(cid === "" ? [] : [cid])]),
   );
   return createHash("sha256").update(rows.sort().join("\n")).digest("hex");
 }
@@ -127,6 +149,18 @@ export async function loadCostAccounts(
     const pulls = new Map(days.map(([day, atMs, sameSinceMs]) => [day, { atMs, sameSinceMs }]));
     return { ...account, state: { changedAtMs, attemptedAtMs, failures, pulls } };
   });
+}
+
+/** When the account that has waited longest was last pulled, or else created; null when no costs are to be pulled. */
+export async function oldestPullMs(executor: Executor, { fromDay }: { fromDay: string }): Promise<number | null> {
+  const [row] = await query<{ atMs: number | null }>(
+    executor,
+    sql`select min(coalesce((select max(p.pulled_at_ms) from cost_pull p where p.app_id = a.app_id
+          and p.ad_platform = a.ad_platform and p.advertiser_id = a.advertiser_id and p.day >= ${fromDay}::date),
+        a.changed_at_ms)) as at_ms
+      from platform_account a join app on app.app_id = a.app_id where a.costs and app.enabled`,
+  );
+  return row!.atMs;
 }
 
 /** What was pulled for one day of an account. */

@@ -1,4 +1,5 @@
 import { noteAdAccounts } from "./ad-account.ts";
+import { costsByHour } from "./cost-hour.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
@@ -10,6 +11,8 @@ export type Cost = {
   advertiserId: string;
   gid: string;
   aid: string;
+  /** The creative; empty where only the ad is known. */
+  cid: string;
   csite: string;
   channel: string;
   osPlatform: string;
@@ -28,6 +31,7 @@ const AD_AND_DAY = {
   advertiserId: "text",
   gid: "text",
   aid: "text",
+  cid: "text",
   csite: "text",
   channel: "text",
   osPlatform: "text",
@@ -45,10 +49,10 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
   });
   await execute(
     executor,
-    sql`insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform,
+    sql`insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform,
         turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
       select *, ${changedAtMs}::bigint from ${fresh}
-      on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
+      on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform, turbo_promoted_object_id)
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
         changed_at_ms = excluded.changed_at_ms`,
   );
@@ -64,11 +68,22 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
   });
   return query<Cost>(
     executor,
-    sql`select c.app_id, c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+    sql`select c.app_id, c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel, c.os_platform,
         c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
       from ${wanted}
-      join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)`,
+      join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform, turbo_promoted_object_id)`,
   );
+}
+
+type CostRange = { appId: number; fromDay: string; untilDay: string };
+
+/** Which rows: the stored ones, which may be by creative, or those by the hour. */
+export type CostGrain = "creative" | "hour";
+
+function storedRows(range: CostRange, grain: CostGrain): Sql {
+  const { appId, fromDay, untilDay } = range;
+  if (grain === "hour") return costsByHour(range);
+  return sql`select * from cost where app_id = ${appId} and day >= ${fromDay}::date and day < ${untilDay}::date`;
 }
 
 /**
@@ -76,20 +91,19 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
  * without campaign takes the one that its ad, else its plan, was seen with. An ad seen with several campaigns belongs
  * to none. The rebates of an account tell what was really paid.
  */
-export function costRows(range: { appId: number; fromDay: string; untilDay: string }): Sql {
-  const { appId, fromDay, untilDay } = range;
+export function costRows(range: CostRange, grain: CostGrain = "creative"): Sql {
+  const { appId } = range;
   const seenWith = (level: Sql) => sql`select ad_platform, object_id, min(turbo_promoted_object_id) as campaign_id
     from ad_campaign where app_id = ${appId} and level = ${level} group by ad_platform, object_id having count(*) = 1`;
-  return sql`select c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid,
+  return sql`select c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, ${grain === "hour" ? sql`c.hour` : sql`c.cid as creative`},
       coalesce(nullif(c.channel, ''), p.channel, '') as channel,
       coalesce(nullif(c.os_platform, ''), p.os_platform, '') as os_platform,
       c.csite, c.campaign_id as turbo_promoted_object_id, c.cost_e4, ${realCost} as real_cost_e4, c.impressions, c.clicks
     from (
       select c.*, coalesce(nullif(c.turbo_promoted_object_id, ''), ad.campaign_id, plan.campaign_id, '') as campaign_id
-      from cost c
+      from (${storedRows(range, grain)}) c
       left join (${seenWith(sql`'ad'`)}) ad on ad.ad_platform = c.ad_platform and ad.object_id = c.aid
-      left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid
-      where c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day < ${untilDay}::date) c
+      left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid) c
     left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id
     left join rebate r on r.app_id = ${appId} and r.ad_platform = c.ad_platform and r.advertiser_id = c.advertiser_id
       and c.day >= r.from_day and (r.until_day is null or c.day < r.until_day)`;

@@ -3,6 +3,7 @@ import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { eraseUserAdDays } from "./user-ad-day.ts";
 
 /** The record that a user was erased: when, and by which entry of which journal. */
 export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
@@ -77,7 +78,7 @@ export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void>
 
 /** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
-  ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "refund"],
+  ...["user_account", "user_day", "user_ad_day", "user_key", "event", "orders", "order_key", "refund"],
   ...["attribution_decision", "asa_token"],
   ...["postback", "outbox", "earlier_postback"],
 ] as const;
@@ -109,6 +110,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
+  await eraseUserAdDays(tx, user, erasedAtMs);
   await execute(tx, sql`delete from user_key where ${own}`);
   await execute(tx, sql`delete from attribution_decision where ${own}`);
   await execute(tx, sql`delete from asa_token where ${own}`);

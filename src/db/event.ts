@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { JsonValue } from "../domain/json.ts";
 import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
@@ -56,12 +57,13 @@ export async function findStoredEvents(
 export async function loadTrackEvents(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],
-): Promise<{ appId: number; clientId: string; atMs: number; event: string; ecpm: unknown }[]> {
+): Promise<{ appId: number; clientId: string; atMs: number; event: string; ecpm: unknown; adUnit: JsonValue }[]> {
   const wanted = rowsOf("wanted", users, { appId: "int", clientId: "text" });
   return query(
     executor,
     sql`select e.app_id, e.client_id, e.at_ms, e.event,
-        case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm
+        case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm,
+        case when e.event = '$AdShow' then e.properties -> '$ad_unit_id' end as ad_unit
       from ${wanted}
       join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track'`,

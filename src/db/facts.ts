@@ -8,13 +8,14 @@ import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that are filled from the journal alone. */
 export const FACT_TABLES = [
-  ...["user_account", "user_day", "user_key", "orders", "order_key", "refund", "attribution_decision", "asa_token"],
+  ...["user_account", "user_day", "user_ad_day", "user_key", "orders", "order_key", "refund"],
+  ...["attribution_decision", "asa_token"],
   ...["ad_campaign", "touch_day"],
   ...["ledger_minute", "touch_minute", "set_aside"],
 ] as const;
 
 /** Tables that are computed from the facts. */
-const COUNTED_TABLES = ["cube", "dirty_day"] as const;
+const COUNTED_TABLES = ["cube", "dirty_day", "ad_revenue_change"] as const;
 
 /**
  * Empties all fact tables and resets the cursors of all journals, so that each can be applied from the beginning.

@@ -21,6 +21,10 @@ export type PlatformAccount = AccountReach & {
   settings: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, string>>;
   tokenExpiresAtMs: number | null;
+  /** When the refresh token ends, where the platform says so. */
+  refreshExpiresAtMs: number | null;
+  /** Accounts of one authorisation share its tokens: a new token is the new one of all. Null: tokens of its own. */
+  authorisationId: number | null;
   /** The last error of the account; empty once it works again. */
   lastError: string;
   lastErrorAtMs: number | null;
@@ -29,7 +33,7 @@ export type PlatformAccount = AccountReach & {
 type AccountRow = Omit<PlatformAccount, "secrets"> & { secretsSealed: string };
 
 const columns = sql`app_id, ad_platform, advertiser_id, postbacks, costs, rate_per_s, settings, secrets_sealed,
-  token_expires_at_ms, last_error, last_error_at_ms`;
+  token_expires_at_ms, refresh_expires_at_ms, authorisation_id, last_error, last_error_at_ms`;
 
 function whereKey(key: AccountKey) {
   return sql`app_id = ${key.appId} and ad_platform = ${key.adPlatform} and advertiser_id = ${key.advertiserId}`;
@@ -67,23 +71,48 @@ export async function loadAccount(
   return row && opened(row, vault);
 }
 
+/**
+ * The account and those that share its tokens, all locked in the same order by everybody. Empty when the account is gone.
+ */
+export async function lockSharers(executor: Executor, vault: Vault, key: AccountKey): Promise<PlatformAccount[]> {
+  const rows = await query<AccountRow>(
+    executor,
+    sql`select ${columns} from platform_account where ${whereKey(key)}
+        or authorisation_id = (select authorisation_id from platform_account where ${whereKey(key)})
+      order by app_id, ad_platform, advertiser_id for update`,
+  );
+  return rows.map((row) => opened(row, vault));
+}
+
+/** The number of accounts whose refresh token ends before a moment. */
+export async function countRefreshEnds(executor: Executor, beforeMs: number): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    executor,
+    sql`select count(*) from platform_account where refresh_expires_at_ms <= ${beforeMs}`,
+  );
+  return row!.count;
+}
+
 export async function storeAccount(
   executor: Executor,
   vault: Vault,
   account: PlatformAccount,
   changedAtMs: number,
 ): Promise<void> {
-  const { appId, adPlatform, advertiserId, postbacks, costs, ratePerS, settings, secrets, tokenExpiresAtMs } = account;
+  const { appId, adPlatform, advertiserId, postbacks, costs, ratePerS, settings, secrets } = account;
+  const { tokenExpiresAtMs, refreshExpiresAtMs, authorisationId } = account;
   const sealed = await sealFor(executor, vault, JSON.stringify(secrets));
   await execute(
     executor,
     sql`insert into platform_account (app_id, ad_platform, advertiser_id, postbacks, costs, rate_per_s, settings, secrets_sealed,
-        token_expires_at_ms, changed_at_ms, last_error, last_error_at_ms)
+        token_expires_at_ms, refresh_expires_at_ms, authorisation_id, changed_at_ms, last_error, last_error_at_ms)
       values (${appId}, ${adPlatform}, ${advertiserId}, ${postbacks}, ${costs}, ${ratePerS}, ${JSON.stringify(settings)},
-        ${sealed}, ${tokenExpiresAtMs}, ${changedAtMs}, ${account.lastError}, ${account.lastErrorAtMs})
+        ${sealed}, ${tokenExpiresAtMs}, ${refreshExpiresAtMs}, ${authorisationId}, ${changedAtMs}, ${account.lastError},
+        ${account.lastErrorAtMs})
       on conflict (app_id, ad_platform, advertiser_id) do update set postbacks = excluded.postbacks, costs = excluded.costs,
         rate_per_s = excluded.rate_per_s, settings = excluded.settings, secrets_sealed = excluded.secrets_sealed,
-        token_expires_at_ms = excluded.token_expires_at_ms, changed_at_ms = excluded.changed_at_ms,
+        token_expires_at_ms = excluded.token_expires_at_ms, refresh_expires_at_ms = excluded.refresh_expires_at_ms,
+        authorisation_id = excluded.authorisation_id, changed_at_ms = excluded.changed_at_ms,
         last_error = excluded.last_error, last_error_at_ms = excluded.last_error_at_ms`,
   );
 }

@@ -11,6 +11,7 @@ import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
+import { renameUserAdDays } from "./user-ad-day.ts";
 
 export type UserAccount = UserKey & {
   name: string;
@@ -237,6 +238,7 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
       insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
       select app_id, ${newClientId}, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros from moved`,
   );
+  await renameUserAdDays(tx, user);
   const orders = await query<{ traceId: string }>(
     tx,
     sql`with moved as (delete from orders where app_id = ${appId} and client_id = ${clientId} returning *)

@@ -3,6 +3,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { execute, sql } from "./engine/sql.ts";
+import { type AdUnitCounters, addUserAdDays, deleteUserAdDays, insertUserAdDays } from "./user-ad-day.ts";
 
 export type UserDay = {
   appId: number;
@@ -17,6 +18,8 @@ export type UserDay = {
   payCents: number;
   adCount: number;
   adMicros: number;
+  /** Those of the ads that name their unit, by unit. */
+  adUnits?: Map<string, AdUnitCounters>;
 };
 
 const COLUMNS =
@@ -29,6 +32,7 @@ function toCopyRow(d: UserDay): string {
 /** Inserts the days of users who have none yet, one row per key. */
 export async function insertUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, days.map(toCopyRow));
+  await insertUserAdDays(tx, days);
 }
 
 /** Adds to the stored counters. Staged by COPY, because a batch may bring thousands of rows. */
@@ -48,6 +52,7 @@ export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): 
         ad_count = user_day.ad_count + excluded.ad_count,
         ad_micros = user_day.ad_micros + excluded.ad_micros`,
   );
+  await addUserAdDays(tx, days);
 }
 
 /**
@@ -63,4 +68,5 @@ export async function deleteUserDays(tx: pg.PoolClient, users: readonly UserKey[
         and not exists (select 1 from event_day e
           where e.state = 'dropped' and user_day.day >= e.day and user_day.day < e.until_day)`,
   );
+  await deleteUserAdDays(tx, users);
 }

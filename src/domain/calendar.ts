@@ -7,6 +7,11 @@ const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+const HOUR_TEXT = "YYYY-MM-DD HH";
+
+/** Hours one after another: when each begins, what the clock shows ("00" to "23"), and when the last one ends. */
+export type Hours = { startsMs: number[]; names: string[]; untilMs: number };
+
 export function isTimeZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
@@ -60,6 +65,24 @@ export class Calendar {
   /** The first instant of a local day, also when a clock change skips midnight. */
   startOf(day: string): number {
     return Math.min(...this.#instantsOf(Date.parse(`${day}T00:00:00Z`)));
+  }
+
+  /**
+   * The hours that the clock shows from one day until another. When clocks go back, an hour is shown twice and is one
+   * hour here; when they go forward, one is missing.
+   */
+  hoursOf({ fromDay, untilDay }: { fromDay: string; untilDay: string }): Hours {
+    const [fromMs, untilMs] = [this.startOf(fromDay), this.startOf(untilDay)];
+    const hours: Hours = { startsMs: [], names: [], untilMs };
+    let shown = "";
+    for (let ms = fromMs; ms < untilMs; ms += QUARTER_HOUR_MS) {
+      const hour = this.textOf(ms).slice(0, HOUR_TEXT.length);
+      if (hour === shown) continue;
+      shown = hour;
+      hours.startsMs.push(ms);
+      hours.names.push(hour.slice(-2));
+    }
+    return hours;
   }
 
   /**

@@ -17,6 +17,17 @@ export const CUBE_DIMENSIONS = [
 ] as const;
 
 /**
+ * Dimensions that are finer than the cube, which would grow by them for everybody. A report that names one is counted
+ * from the users themselves.
+ */
+export const FINE_DIMENSIONS = ["creative", "hour"] as const;
+export type FineDimension = (typeof FINE_DIMENSIONS)[number];
+
+/** The dimensions by which a report can be filtered. */
+export const FILTER_DIMENSIONS = [...CUBE_DIMENSIONS, "creative"] as const;
+export type FilterDimension = (typeof FILTER_DIMENSIONS)[number];
+
+/**
  * A value of a dimension, as reports group by it. Ids and channels come from outside and can have any length, so a
  * value too long for an index is cut. The whole value stays in the user's ad_data.
  */
@@ -38,6 +49,8 @@ export const COHORT_DAYS = 31;
 /** Counted by calendar days, or by spans of 24 hours. */
 export type WindowModel = "d" | "s";
 type WindowMeasure = `${"pay" | "ad"}_${WindowModel}${WindowDays}`;
+/** Payments to which a share rule applies, and what is left of them, in spans of 24 hours: days have no share. */
+type RuledMeasure = `${"ruled" | "share"}_s${WindowDays}`;
 type RetentionMeasure = `kept_${RetentionDays}`;
 
 export type UserMeasure =
@@ -54,10 +67,16 @@ export type UserMeasure =
   | "ad_count"
   | WindowMeasure
   | RetentionMeasure
+  | RuledMeasure
+  | "ruled_cents"
+  | "share_micros"
   | "postbacks"
   | "postback_cents"
   | "refund_cents"
-  | "refund_count";
+  | "refund_count"
+  | "ad_reported_micros"
+  | "ad_pulled_micros"
+  | "ad_estimated_micros";
 
 export type CostMeasure = "cost_e4" | "real_cost_e4" | "impressions" | "clicks";
 export type Measure = UserMeasure | CostMeasure;
@@ -75,6 +94,8 @@ export const USER_MEASURES: readonly UserMeasure[] = [
   ...windowMeasures,
   ...RETENTION_DAYS.map((days): RetentionMeasure => `kept_${days}`),
   ...(["postbacks", "postback_cents", "refund_cents", "refund_count"] as const),
+  ...(["ad_reported_micros", "ad_pulled_micros", "ad_estimated_micros", "ruled_cents", "share_micros"] as const),
+  ...WINDOW_DAYS.flatMap((days): RuledMeasure[] => [`ruled_s${days}`, `share_s${days}`]),
 ];
 
 /** The sums of one report row. An absent measure is 0. */

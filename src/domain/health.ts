@@ -10,6 +10,8 @@ export const HEALTH_PROBLEMS = [
   "set_aside",
   "lane_paused",
   "account_error",
+  "authorisation_ended",
+  "authorisation_ends",
   "cost_failing",
   "order_without_rate",
 ] as const;
@@ -32,6 +34,9 @@ export type HealthFacts = {
         setAside: number;
         pausedLanes: number;
         accountErrors: number;
+        /** Accounts whose refresh token has ended, and those where it ends within days. */
+        endedAuthorisations: number;
+        endingAuthorisations: number;
         failingCosts: number;
         ordersWithoutRate: number;
       }
@@ -59,6 +64,8 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     set_aside: (database?.setAside ?? 0) > 0,
     lane_paused: (database?.pausedLanes ?? 0) > 0,
     account_error: (database?.accountErrors ?? 0) > 0,
+    authorisation_ended: (database?.endedAuthorisations ?? 0) > 0,
+    authorisation_ends: (database?.endingAuthorisations ?? 0) > 0,
     cost_failing: (database?.failingCosts ?? 0) > 0,
     order_without_rate: (database?.ordersWithoutRate ?? 0) > 0,
   };

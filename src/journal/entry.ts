@@ -14,6 +14,7 @@ export const ENTRY_KINDS = [
   "impression",
   "apple_attribution",
   "erase",
+  "refunds",
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

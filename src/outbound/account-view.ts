@@ -1,7 +1,9 @@
 import type { Executor } from "../db/engine/sql.ts";
 import { loadAccounts, type PlatformAccount } from "../db/platform-account.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
+import { type RefreshState, refreshStateOf } from "../domain/refresh-state.ts";
 import { accountFieldsOf, readAccountPlatform } from "../platform/account.ts";
+import { CODED, type Connectors } from "../platform/connectors.ts";
 import type { Vault } from "../vault.ts";
 
 /** An account as shown to people. Of secrets, only the names of those that are set. */
@@ -14,6 +16,8 @@ export type ShownAccount = {
   settings: Readonly<Record<string, string>>;
   secrets: string[];
   token_expires_at: string;
+  refresh_expires_at: string;
+  refresh_state: RefreshState;
   last_error: string;
   last_error_at: string;
 };
@@ -22,23 +26,29 @@ export async function listAccounts(
   executor: Executor,
   vault: Vault,
   app: { appId: number; timeZone: string },
+  nowMs: number,
 ): Promise<ShownAccount[]> {
   const accounts = await loadAccounts(executor, vault, app.appId);
-  return accounts.map((account) => shownAccount(account, calendarOf(app.timeZone)));
+  return accounts.map((account) => shownAccount(account, { calendar: calendarOf(app.timeZone), nowMs }));
 }
 
 /** The fields of the platform's connectors, as shown to people. */
-export function listAccountFields(platform: string) {
-  return accountFieldsOf(readAccountPlatform(platform)).map(({ name, isSecret, fallback, uses, hint }) => ({
-    name,
-    secret: isSecret === true,
-    fallback,
-    for: uses.join(", "),
-    hint,
-  }));
+export function listAccountFields(platform: string, connectors: Connectors = CODED) {
+  return accountFieldsOf(readAccountPlatform(platform, connectors), connectors).map(
+    ({ name, isSecret, fallback, uses, hint }) => ({
+      name,
+      secret: isSecret === true,
+      fallback,
+      for: uses.join(", "),
+      hint,
+    }),
+  );
 }
 
-export function shownAccount(account: PlatformAccount, calendar: Calendar): ShownAccount {
+export function shownAccount(
+  account: PlatformAccount,
+  { calendar, nowMs }: { calendar: Calendar; nowMs: number },
+): ShownAccount {
   const textOf = (ms: number | null) => (ms === null ? "" : calendar.textOf(ms));
   return {
     ad_platform: account.adPlatform,
@@ -49,6 +59,8 @@ export function shownAccount(account: PlatformAccount, calendar: Calendar): Show
     settings: account.settings,
     secrets: Object.keys(account.secrets).sort(),
     token_expires_at: textOf(account.tokenExpiresAtMs),
+    refresh_expires_at: textOf(account.refreshExpiresAtMs),
+    refresh_state: refreshStateOf(account.refreshExpiresAtMs, nowMs),
     last_error: account.lastError,
     last_error_at: textOf(account.lastErrorAtMs),
   };

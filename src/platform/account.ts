@@ -6,10 +6,11 @@ import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { CALLBACK_HOSTS, hostsOf } from "./connector/callback.ts";
 import type { AccountField } from "./connector/connector.ts";
-import { COST_PLATFORMS, costConnectorOf, POSTBACK_PLATFORMS, platformNamed, postbackConnectorOf } from "./registry.ts";
+import { CODED, type Connectors } from "./connectors.ts";
+import { COST_PLATFORMS, costConnectorOf, platformNamed } from "./registry.ts";
 
-/** Platforms that take postbacks or report costs. Only these can have accounts. */
-export const ACCOUNT_PLATFORMS: readonly string[] = [...new Set([...POSTBACK_PLATFORMS, ...COST_PLATFORMS])];
+/** Platforms with accounts in every app. */
+export const ACCOUNT_PLATFORMS: readonly string[] = CODED.accountPlatforms;
 
 /** What a field is for. */
 export type AccountUse = "postbacks" | "costs";
@@ -26,16 +27,17 @@ const REPEATS: AccountField = {
 };
 
 /** The platform's own name. */
-export function readAccountPlatform(text: string): string {
-  const name = platformNamed(text.toLowerCase())?.name ?? text;
-  if (ACCOUNT_PLATFORMS.includes(name)) return name;
+export function readAccountPlatform(text: string, connectors: Connectors = CODED): string {
+  const name = platformNamed(text.toLowerCase())?.name ?? text.toLowerCase();
+  const { accountPlatforms } = connectors;
+  if (accountPlatforms.includes(name)) return name;
   throw bad(
-    `There are no accounts at ${JSON.stringify(text)}; platforms with accounts are ${ACCOUNT_PLATFORMS.join(", ")}.`,
+    `There are no accounts at ${JSON.stringify(text)}; platforms with accounts are ${accountPlatforms.join(", ")}.`,
   );
 }
 
 /** The fields of an account at a platform: those that its connectors ask for, each name once. */
-export function accountFieldsOf(platform: string): KnownField[] {
+export function accountFieldsOf(platform: string, connectors: Connectors = CODED): KnownField[] {
   const fields = new Map<string, KnownField>();
   const take = (own: readonly AccountField[], use: AccountUse) => {
     for (const field of own) {
@@ -43,7 +45,7 @@ export function accountFieldsOf(platform: string): KnownField[] {
       fields.set(field.name, known ? { ...known, uses: [...known.uses, use] } : { ...field, uses: [use] });
     }
   };
-  const [postbacks, costs] = [postbackConnectorOf(platform), costConnectorOf(platform)];
+  const [postbacks, costs] = [connectors.postbackOf(platform), costConnectorOf(platform)];
   if (postbacks) take([...postbacks.fields, REPEATS], "postbacks");
   if (costs) take(costs.fields, "costs");
   return [...fields.values()];
@@ -52,6 +54,13 @@ export function accountFieldsOf(platform: string): KnownField[] {
 const URL_FIELD = /(?:^|_)url$/;
 /** A whole host name or address, with an optional port; IPv6 in brackets. */
 const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
+
+/** The fields with addresses that are called for a use. */
+export function addressFieldsOf(platform: string, use: AccountUse): string[] {
+  return accountFieldsOf(platform).flatMap(({ name, uses }) =>
+    uses.includes(use) && URL_FIELD.test(name) ? name : [],
+  );
+}
 
 type Values = Readonly<Record<string, string>>;
 
@@ -98,9 +107,9 @@ const RATE_MAX = 10_000;
 export function readAccount(
   platform: string,
   given: GivenAccount,
-  { mayCallPrivate }: { mayCallPrivate: boolean },
+  { mayCallPrivate, connectors = CODED }: { mayCallPrivate: boolean; connectors?: Connectors },
 ): AccountChange {
-  const fields = accountFieldsOf(platform);
+  const fields = accountFieldsOf(platform, connectors);
   const values: Record<string, string> = {};
   for (const [name, text] of Object.entries(given.settings ?? {})) {
     if (fieldNamed(platform, fields, name).isSecret)
@@ -114,7 +123,7 @@ export function readAccount(
   }
   const postbacks = given.postbacks === undefined ? undefined : readSwitch("postbacks", given.postbacks);
   const costs = given.costs === undefined ? undefined : readSwitch("costs", given.costs);
-  if (postbacks && !POSTBACK_PLATFORMS.includes(platform)) throw bad(`${platform} does not accept postbacks.`);
+  if (postbacks && !connectors.postbackOf(platform)) throw bad(`${platform} does not accept postbacks.`);
   if (costs && !COST_PLATFORMS.includes(platform)) throw bad(`Costs cannot be pulled from ${platform}.`);
   return { values, postbacks, costs, ratePerS: given.rate === undefined ? undefined : readRate(given.rate) };
 }

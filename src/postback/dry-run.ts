@@ -10,7 +10,8 @@ import { AD_MOMENTS, ownEventOf, retentionDaysOf } from "../domain/postback/mome
 import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
 import { isToldOnce, type Judgement, judge, type PostbackRule } from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
-import { postbackConnectorOf } from "../platform/registry.ts";
+import { loadConnectors } from "../outbound/connectors.ts";
+import type { Connectors } from "../platform/connectors.ts";
 
 const USERS_AT_ONCE = 500;
 
@@ -50,6 +51,7 @@ export async function dryRun(
     pool,
     async (tx) => {
       const total = await countUsers(tx, app.appId);
+      const wanted = { rule: tried, days: options.days, connectors: await loadConnectors(tx, app.appId) };
       await preferIndexes(tx);
       let [done, afterClientId] = [0, ""];
       for (;;) {
@@ -57,7 +59,7 @@ export async function dryRun(
         if (options.isUnwanted?.()) throw new ApiError("overloaded", "The caller has gone.");
         const limit = USERS_AT_ONCE;
         const page = await pageUsers(tx, { appId: app.appId, afterClientId, limit });
-        for (const one of await judgedOf(tx, app, tried, page, options.days)) add(rows, one);
+        for (const one of await judgedOf(tx, app, page, wanted)) add(rows, one);
         done += page.length;
         afterClientId = page.at(-1)?.clientId ?? "";
         if (page.length < limit) break;
@@ -72,14 +74,14 @@ export async function dryRun(
   return { users, sent: sum("sent"), amount_cents: sum("amount_cents"), skipped: sum("skipped"), platforms };
 }
 
+type Wanted = { rule: PostbackRule; days: DayRange; connectors: Connectors };
 type Judged = { user: UserAccount; judgement: Judgement; traceId: string; day: string };
 
 async function judgedOf(
   tx: pg.PoolClient,
   { timeZone }: Pick<AppRules, "timeZone">,
-  rule: PostbackRule,
   users: readonly UserAccount[],
-  days: DayRange,
+  { rule, days, connectors }: Wanted,
 ): Promise<Judged[]> {
   const [event, retentionDays] = [ownEventOf(rule.moment), retentionDaysOf(rule.moment)];
   const book = {
@@ -90,14 +92,14 @@ async function judgedOf(
   // A conversion that is reported once per user may have happened before these days.
   const looked = isToldOnce(rule.eventType) ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
   const moments = await loadPastMoments(tx, users, { book, calendar: calendarOf(timeZone), days: looked });
-  const judged = onePerSubject(moments.flatMap((moment) => judgedMoment(rule, moment)));
+  const judged = onePerSubject(moments.flatMap((moment) => judgedMoment(rule, moment, connectors)));
   return judged.filter(({ day }) => day >= days.fromDay && day <= days.toDay);
 }
 
 /** The judgements on a moment; none for users whom the rule does not concern. */
-function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment): Judged[] {
+function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment, connectors: Connectors): Judged[] {
   if (occurrence.moment !== rule.moment) return [];
-  const reach = postbackConnectorOf(user.adPlatform) ? "account" : "takes_none";
+  const reach = connectors.postbackOf(user.adPlatform) ? "account" : "takes_none";
   const { traceId, day } = occurrence;
   return judge(occurrence, user, { rules: [rule], reach })
     .filter(({ reason }) => reason !== "no_rule")

@@ -26,7 +26,7 @@ export class PlatformChannel implements Channel {
 
   constructor(deps: PlatformDeps, parts: ChannelParts) {
     this.lane = laneOf(parts.account);
-    this.version = JSON.stringify(parts.account.settings);
+    this.version = JSON.stringify([parts.account.settings, parts.connector.declaration ?? ""]);
     this.#deps = deps;
     this.#connector = parts.connector;
     this.#lent = parts.lent;
@@ -121,7 +121,9 @@ function preparedBy({ account, connector, lent }: ChannelParts, conversion: Conv
 export type Lenders = { tokens: ByApp; secrets: ByApp };
 type ByApp = ReadonlyMap<number, ReadonlyMap<string, string>>;
 
-export function lentTo(account: PlatformAccount, { tokens, secrets }: Lenders): Lent {
+/** Nothing is lent to a declared connector: its address is whatever a person has written. */
+export function lentTo(account: PlatformAccount, connector: PostbackConnector, { tokens, secrets }: Lenders): Lent {
+  if (connector.declaration !== undefined) return {};
   return {
     // The token does not belong to the account: it is sent to WeChat only, not to another address of the account.
     wechat_access_token: isOwnAddress(account, "wechat_url") ? (tokens.get(account.appId)?.get("wechat") ?? "") : "",
@@ -145,7 +147,7 @@ function deliveryOf(
   }
 }
 
-function conversionOf(parcel: Parcel): Conversion | undefined {
+export function conversionOf(parcel: Parcel): Conversion | undefined {
   const { row, user, moment, touchKind, atMs, valueCents, traceId, dedupeId } = parcel;
   if (!user) return undefined;
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;

@@ -22,7 +22,7 @@ import type { ResendRefusal, ResendWish } from "../domain/postback/postback-requ
 import { toldAmount } from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { postbackConnectorOf } from "../platform/registry.ts";
+import { loadConnectors } from "../outbound/connectors.ts";
 
 export type Resent = {
   taken: number;
@@ -80,12 +80,13 @@ function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wis
 }
 
 async function loadBook(tx: Executor, appId: number): Promise<PostbackBook> {
+  const connectors = await loadConnectors(tx, appId);
   return new PostbackBook({
     appId,
     rules: await loadPostbackRules(tx, [appId]),
     accounts: await loadReaches(tx, [appId]),
     own: { attribution: false, events: new Set() },
-    takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
+    takesPostbacks: (platform) => connectors.postbackOf(platform) !== undefined,
   });
 }
 

@@ -10,7 +10,9 @@ import {
   readPostbackRule,
 } from "../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
-import { POSTBACK_PLATFORMS, platformNamed } from "../platform/registry.ts";
+import { loadConnectors } from "../outbound/connectors.ts";
+import type { Connectors } from "../platform/connectors.ts";
+import { platformNamed } from "../platform/registry.ts";
 
 /** A rule as shown to people: its number, and each part as the text that sets it. */
 export type ShownRule = { rule_id: number } & PostbackRuleTexts;
@@ -45,7 +47,7 @@ export async function readRule(
   known?: RuleParts,
 ): Promise<RuleParts> {
   const rule = readPostbackRule(given, known);
-  const adPlatform = readPostbackPlatform(rule.adPlatform);
+  const adPlatform = readPostbackPlatform(rule.adPlatform, await loadConnectors(executor, appId));
   const { campaignId } = rule;
   if (campaignId !== "" && !(await loadCampaign(executor, { appId, campaignId }))) {
     throw bad(`App ${appId} has no campaign ${JSON.stringify(campaignId)}.`);
@@ -54,11 +56,13 @@ export async function readRule(
 }
 
 /** The platform's own name, or the empty text unchanged. */
-function readPostbackPlatform(text: string): string {
+function readPostbackPlatform(text: string, connectors: Connectors): string {
   if (text === "") return "";
-  const name = platformNamed(text.toLowerCase())?.name ?? text;
-  if (POSTBACK_PLATFORMS.includes(name)) return name;
-  throw bad(`ad_platform must be one of ${POSTBACK_PLATFORMS.join(", ")}; no other platform accepts postbacks.`);
+  const name = platformNamed(text.toLowerCase())?.name ?? text.toLowerCase();
+  if (connectors.postbackOf(name)) return name;
+  throw bad(
+    `ad_platform must be one of ${connectors.postbackPlatforms.join(", ")}; no other platform accepts postbacks.`,
+  );
 }
 
 export function noSuchRule({ appId, ruleId }: RuleKey): ApiError {

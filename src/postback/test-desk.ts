@@ -128,13 +128,14 @@ class WatchedSender extends Sender {
 }
 
 function outcomeOf(test: PreparedTest, delivery: Delivery, calls: readonly WatchedCall[], atMs: number): TestOutcome {
-  const { account, lent } = test.parts;
+  const { account, connector, lent } = test.parts;
   const call = calls.at(-1);
   // It was prepared a moment ago, so this happens only when the account changes in between.
   if (!call) throw new ApiError("badParameter", `Nothing was sent: ${"reason" in delivery ? delivery.reason : ""}`);
   const mask = new CallMask({
     secrets: [...Object.values(account.secrets), ...Object.values(lent)],
     shownNames: clickFieldsOf(account.adPlatform),
+    hiddenNames: connector.hiddenNames ?? [],
   });
   const request = mask.request(call.request);
   const { sent } = call;

@@ -10,10 +10,11 @@ import { isPrivateHost } from "../domain/network.ts";
 import { laneOf } from "../domain/postback/postback-book.ts";
 import { ApiError } from "../errors.ts";
 import { newNonce } from "../outbound/account-token.ts";
-import { postbackConnectorOf } from "../platform/registry.ts";
+import { loadConnectors } from "../outbound/connectors.ts";
+import type { Conversion } from "../platform/connector/connector.ts";
 import type { Vault } from "../vault.ts";
 import type { Parcel, ParcelUser } from "./channel.ts";
-import { type ChannelParts, lentTo, preparedFor } from "./platform-channel.ts";
+import { type ChannelParts, conversionOf, lentTo, preparedFor } from "./platform-channel.ts";
 import type { TestWish } from "./test-wish.ts";
 
 /** A test that may be sent. It exists in memory only: nothing about it is stored. */
@@ -56,17 +57,31 @@ function newTestId(): string {
 async function loadParts(tx: Executor, vault: Vault, { account: key }: TestWish): Promise<ChannelParts> {
   const account = await loadAccount(tx, vault, key);
   if (!account) throw bad(`App ${key.appId} has no such account at ${key.adPlatform}.`);
-  const connector = postbackConnectorOf(key.adPlatform);
+  const connector = (await loadConnectors(tx, key.appId)).postbackOf(key.adPlatform);
   if (!connector) throw bad(`${key.adPlatform} does not accept postbacks.`);
   if (!account.postbacks) throw bad("This account sends no postbacks: switch them on first.");
   const [tokens, secrets] = [await loadMediaTokens(tx, vault), await loadPlatformSecrets(tx, vault, [key.appId])];
-  return { account, connector, lent: lentTo(account, { tokens, secrets }) };
+  return { account, connector, lent: lentTo(account, connector, { tokens, secrets }) };
+}
+
+/** Conversions of a user as they would happen now, to show what would be sent. */
+export async function loadExamples(
+  tx: Executor,
+  account: TestWish["account"],
+  { clientId, nowMs }: { clientId: string; nowMs: number },
+): Promise<(eventType: TestWish["eventType"], valueCents: number | null) => Conversion> {
+  const wish = { account, code: "", mark: "off", of: { kind: "user", clientId } } as const;
+  const source = await loadSource(tx, wish);
+  return (eventType, valueCents) => {
+    const parcel = parcelOf({ ...wish, eventType, valueCents }, source, { testId: newTestId(), nowMs });
+    return conversionOf(parcel)!;
+  };
 }
 
 /** The user or click behind the conversion. */
 type Source = { user: ParcelUser; adData: JsonObject; touchKind: TouchKind; isOfOther: boolean };
 
-async function loadSource(tx: Executor, { of, account }: TestWish): Promise<Source> {
+async function loadSource(tx: Executor, { of, account }: Pick<TestWish, "of" | "account">): Promise<Source> {
   const { appId, adPlatform, advertiserId } = account;
   if (of.kind === "click") {
     const adData = { ...(advertiserId !== "" && { advertiser_id: advertiserId }), ...of.click };

@@ -9,7 +9,7 @@ import { readClientId } from "../domain/user/identity.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { readAccountPlatform, readAdvertiserId } from "../platform/account.ts";
-import { POSTBACK_PLATFORMS } from "../platform/registry.ts";
+import { CODED, type Connectors } from "../platform/connectors.ts";
 import { clickFieldsOf, clickKeysOf, testMarkOf } from "../platform/test-click.ts";
 import type { ParcelUser } from "./channel.ts";
 
@@ -41,19 +41,22 @@ export type TestWish = {
 };
 
 /** What a test at a platform needs: the keys of a click, and the platform's mark of tests. */
-export function testFormOf(platform: string): { keys: readonly string[]; mark: string } {
-  const adPlatform = readTestedPlatform(platform);
+export function testFormOf(
+  platform: string,
+  connectors: Connectors = CODED,
+): { keys: readonly string[]; mark: string } {
+  const adPlatform = readTestedPlatform(platform, connectors);
   return { keys: clickKeysOf(adPlatform), mark: testMarkOf(adPlatform) };
 }
 
-function readTestedPlatform(text: string): string {
-  const adPlatform = readAccountPlatform(text);
-  if (!POSTBACK_PLATFORMS.includes(adPlatform)) throw bad(`${adPlatform} does not accept postbacks.`);
+function readTestedPlatform(text: string, connectors: Connectors): string {
+  const adPlatform = readAccountPlatform(text, connectors);
+  if (!connectors.postbackOf(adPlatform)) throw bad(`${adPlatform} does not accept postbacks.`);
   return adPlatform;
 }
 
-export function readTest(given: GivenTest): TestWish {
-  const adPlatform = readTestedPlatform(given.ad_platform);
+export function readTest(given: GivenTest, connectors: Connectors = CODED): TestWish {
+  const adPlatform = readTestedPlatform(given.ad_platform, connectors);
   return {
     account: { appId: given.app_id, adPlatform, advertiserId: readAdvertiserId(given.advertiser_id ?? "") },
     eventType: readToldType(given.event_type),

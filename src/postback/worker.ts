@@ -11,8 +11,8 @@ import { callable } from "../domain/network.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { TokenDesk } from "../outbound/account-token.ts";
+import { loadAllConnectors } from "../outbound/connectors.ts";
 import { Sender } from "../outbound/sender.ts";
-import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
 import { CallbackChannel } from "./callback-channel.ts";
 import type { Channel } from "./channel.ts";
@@ -121,11 +121,12 @@ export class PostbackWorker {
   async #loadChannels(): Promise<Channel[]> {
     const { pool, vault, clock } = this.#options;
     const lenders = { tokens: await loadMediaTokens(pool, vault), secrets: await loadPlatformSecrets(pool, vault) };
+    const connectorsOf = await loadAllConnectors(pool);
     const platforms = (await loadAccounts(pool, vault)).flatMap((account) => {
-      const connector = postbackConnectorOf(account.adPlatform);
+      const connector = connectorsOf(account.appId).postbackOf(account.adPlatform);
       if (!account.postbacks || !connector) return [];
       const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };
-      return [new PlatformChannel(deps, { account, connector, lent: lentTo(account, lenders) })];
+      return [new PlatformChannel(deps, { account, connector, lent: lentTo(account, connector, lenders) })];
     });
     const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
     return [

@@ -13,17 +13,27 @@ const SLICES_AT_ONCE = 2;
 /** The rest after a turn, as a multiple of its length. Under heavy traffic the cores belong to collection. */
 const RESTS = { quiet: 0.5, busy: 4 };
 
+/**
+ * How often pulled revenue is spread again because of late ads. Each time changes the shares of all users of an ad unit
+ * and day, so that a trickle of late ads must not do so with every batch.
+ */
+const SPREAD_EVERY_MS = 10 * 60_000;
+
 export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number };
 
 /** Keeps the cube up to date with what apply has marked. */
 export function startRefresh({ pool, log, durable }: RefreshLoopOptions): Loop {
   const pace = new IntakePace(durable);
   let restUntilMs = 0;
+  let spreadAtMs = 0;
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
     const isBusy = pace.isBusy();
-    const counted = await refreshOnce(pool, { signal, forMs: TURN_MS, atOnce: isBusy ? 1 : SLICES_AT_ONCE });
+    const isSpread = startedMs >= spreadAtMs;
+    const atOnce = isBusy ? 1 : SLICES_AT_ONCE;
+    const counted = await refreshOnce(pool, { signal, forMs: TURN_MS, atOnce, adChanges: isSpread ? "all" : "rare" });
+    if (isSpread) spreadAtMs = startedMs + SPREAD_EVERY_MS;
     if (counted === 0) return "idle" as const;
     const nowMs = elapsedMs();
     restUntilMs = nowMs + (nowMs - startedMs) * (isBusy ? RESTS.busy : RESTS.quiet);

@@ -1,6 +1,14 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { hasNewAdAccounts, takeMovedSlices } from "../db/ad-account.ts";
+import {
+  type AdRevenueChange,
+  type ChangesWanted,
+  hasAdRevenueChanges,
+  loadEstimatedSlices,
+  spreadRevenue,
+  takeAdRevenueChanges,
+} from "../db/ad-revenue-change.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed, markSlices } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";
@@ -14,6 +22,7 @@ const SLICES_AT_ONCE = 100;
 export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
   const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
   await markMoved(pool);
+  await markRevalued(pool, options.adChanges ?? "all");
   const slices = await loadDirtySlices(pool, SLICES_AT_ONCE);
   let counted = 0;
   const countOneByOne = async () => {
@@ -32,6 +41,8 @@ export type RefreshOptions = {
   forMs?: number;
   /** The number of slices counted at the same time. */
   atOnce?: number;
+  /** Which changes of ad revenue are taken into account; by default all. */
+  adChanges?: ChangesWanted;
 };
 
 /**
@@ -43,6 +54,26 @@ async function markMoved(pool: pg.Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const { slices, sinceMs } = await takeMovedSlices(tx);
     await markSlices(tx, slices, sinceMs);
+  });
+}
+
+/**
+ * Spreads pulled revenue that has changed, and marks the slices of ads whose revenue is another. Here for the same reason
+ * as accounts.
+ */
+async function markRevalued(pool: pg.Pool, wanted: ChangesWanted): Promise<void> {
+  if (!(await hasAdRevenueChanges(pool, wanted))) return;
+  await inTransaction(pool, async (tx) => {
+    const changes = await takeAdRevenueChanges(tx, wanted);
+    if (changes.length === 0) return;
+    const isEstimate = ({ kind }: AdRevenueChange) => kind === "ecpm";
+    const estimated = await loadEstimatedSlices(tx, changes.filter(isEstimate));
+    const spread = await spreadRevenue(
+      tx,
+      changes.filter((change) => !isEstimate(change)),
+    );
+    const slices = new Map([...estimated, ...spread].map((slice) => [Object.values(slice).join(" "), slice]));
+    await markSlices(tx, [...slices.values()], Math.min(...changes.map(({ notedAtMs }) => notedAtMs)));
   });
 }
 

@@ -61,6 +61,8 @@ describe("account", () => {
       ad_platform: "tencent",
       advertiser_id: "77",
       token_expires_at: "",
+      refresh_expires_at: "",
+      refresh_state: "lasts",
       last_error: "",
       last_error_at: "",
     };
@@ -96,6 +98,29 @@ describe("account", () => {
     const taken = await runJson(app, ...key, "--set", "client_id=", "--secret", "access_token=");
     expect(taken).toMatchObject({ settings: { repeats: "yes" }, secrets: ["client_secret"] });
     expect(await runJson(app, "account", "list")).toEqual([taken]);
+  });
+
+  test("list names the accounts whose authorisation ends within days, or has ended, below the table", async () => {
+    const app = await server.createApp();
+    const made = (id: string) => run(app, "account", "set", "--platform", "bytedance", "--advertiser", id);
+    for (const id of ["1", "2", "3"]) await made(id);
+    const end = (id: string, atMs: number) =>
+      tables.query("update platform_account set refresh_expires_at_ms = $3 where app_id = $1 and advertiser_id = $2", [
+        app.appId,
+        id,
+        atMs,
+      ]);
+    await end("1", Date.now() + 60_000);
+    await end("2", Date.now() - 60_000);
+    await end("3", Date.now() + 30 * 86_400_000);
+    const { stdout } = await run(app, "account", "list");
+    const warnings = stdout.split("\n").filter((line) => line.startsWith("The authorisation"));
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The authorisation of bytedance 1 ends at 20\S+ \S+: connect it again in the console\.$/),
+      expect.stringMatching(/^The authorisation of bytedance 2 ended at 20\S+ \S+: connect it again in the console\.$/),
+    ]);
+    // Health, which others look at, is about all apps.
+    await tables.query("delete from platform_account where app_id = $1", [app.appId]);
   });
 
   test("a secret can come from standard input, is encrypted at rest, and is never shown", async () => {

@@ -26,7 +26,7 @@ function account(
     timeZone: "Asia/Shanghai",
     error: "",
     exceeding: [],
-    state: { changedAtMs: 0, attemptedAtMs: NOON_MS, failures, pulls: new Map(days) },
+    state: { changedAtMs: NOON_MS, attemptedAtMs: NOON_MS, failures, pulls: new Map(days) },
     ...rest,
   };
 }

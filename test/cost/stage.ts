@@ -5,6 +5,7 @@ import type { CostRow } from "../../sim/platforms/costs.ts";
 import type { KuaishouStandIn } from "../../sim/platforms/kuaishou.ts";
 import type { OceanEngineStandIn } from "../../sim/platforms/ocean-engine.ts";
 import type { TencentStandIn } from "../../sim/platforms/tencent.ts";
+import type { WechatStandIn } from "../../sim/platforms/wechat.ts";
 import type { AccountPull, PullPlan } from "../../src/cost/account-pull.ts";
 import { CostPuller, type PullerOptions } from "../../src/cost/puller.ts";
 import type { App } from "../../src/db/app.ts";
@@ -79,6 +80,12 @@ export const ACCESS = {
     // There is no token at first: it is requested with the key.
     secrets: { private_key: sim.privateKeyPem },
   }),
+  wechat: (sim: WechatStandIn): Access => ({
+    adPlatform: "wechat",
+    settings: { base_url: sim.url },
+    // There is no token at first: it is requested with the secret.
+    secrets: { app_secret: sim.secret },
+  }),
 };
 
 /** A database of its own, an app, and time that the test controls. */
@@ -115,12 +122,14 @@ export class CostStage {
       costs: true,
       ratePerS: 10,
       tokenExpiresAtMs: null,
+      refreshExpiresAtMs: null,
+      authorisationId: null,
       lastError: "",
       lastErrorAtMs: null,
       ...access,
       ...change,
     };
-    await storeAccount(this.pool, vault, account, 0);
+    await storeAccount(this.pool, vault, account, this.nowMs);
     return account;
   }
 

@@ -106,6 +106,7 @@ async function collectAll(server: Touchpoint, app: App): Promise<void> {
     pay("", 50),
     track("$AdShow", { $ecpm: 12.345, $ad_type: "reward" }),
     track("$AdShow", { $ecpm: 0.1, $ad_type: "interstitial" }, Date.now() - 2 * DAY_MS),
+    track("$AdShow", { $ad_type: "interstitial", $ad_unit_id: "unit" }, Date.now() - 2 * DAY_MS),
     track("$MPRegister", { $os: "iOS 17" }),
     track("$BindThirdPlatform", { $ta_account_id: "ta", $ta_distinct_id: "td" }),
   ];

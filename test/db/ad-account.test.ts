@@ -40,7 +40,7 @@ async function comes(clientId: string, ids: { campaign_id?: string; adgroup_id?:
 
 async function costs(...ads: Pick<Cost, "advertiserId" | "gid" | "aid">[]): Promise<void> {
   const rows = ads.map((ad): Cost => {
-    const texts = { csite: "", channel: "", osPlatform: "", campaignId: "" };
+    const texts = { cid: "", csite: "", channel: "", osPlatform: "", campaignId: "" };
     const counts = { impressions: 0, clicks: 0, costE4: 10_000 };
     return { ...ad, ...texts, ...counts, appId: app.appId, day: DAY, adPlatform: "tencent" };
   });
@@ -62,7 +62,7 @@ async function reported(
         statistics_caliber,
         decimal_point: 2,
       });
-      const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000 });
+      const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000, timeZone: "Asia/Shanghai" });
       return Object.fromEntries(
         items.map((item) => {
           expect(item.AppGamePayAmountStandard).toBe(6 * Number(item.AppActivateStandard));

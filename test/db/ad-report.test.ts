@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
 import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
-import { METRICS } from "../../src/report/metric/catalogue.ts";
-import { asked, bodyOf, markets, toldOf } from "../report/market.ts";
+import { METRICS, metricNamed } from "../../src/report/metric/catalogue.ts";
+import { notByHour } from "../../src/report/metric/hour-rule.ts";
+import { asked, askedByHour, bodyOf, markets, ruleOf, toldOf } from "../report/market.ts";
 import { expectedReport } from "../report/oracle.ts";
 import { ApplyStage } from "./apply-stage.ts";
 import { enact } from "./enact.ts";
@@ -31,6 +32,23 @@ test("every metric equals its definition, for random markets, dimensions, filter
       }
     }),
     { numRuns: 12, endOnFailure: true },
+  );
+});
+
+test("every metric that is known by the hour equals its definition, also on days with a clock change", async () => {
+  await fc.assert(
+    fc.asyncProperty(markets, fc.array(askedByHour, { minLength: 6, maxLength: 6 }), async (market, questions) => {
+      const { appId } = await makeApp(stage.pool, market.timeZone);
+      await enact(stage, appId, market);
+      for (const question of questions) {
+        const metrics = ALL.filter((name) => notByHour([metricNamed(name)!], ruleOf(question)) === undefined);
+        const expected = expectedReport(toldOf(market), question, metrics);
+        const report = await runAdReport(stage.pool, readAdReport(bodyOf(appId, question, metrics)), market);
+        expect(sorted(report.items)).toEqual(sorted(expected.items));
+        expect(report.total).toEqual(expected.total);
+      }
+    }),
+    { numRuns: 8, endOnFailure: true },
   );
 });
 

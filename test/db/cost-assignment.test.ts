@@ -31,7 +31,10 @@ describe("a cost belongs to", () => {
       statistics_caliber: "behavior_occurred_time",
       decimal_point: 4,
     });
-    const { items, total } = await runAdReport(database.pool, request, { payShareBp: 10_000 });
+    const { items, total } = await runAdReport(database.pool, request, {
+      payShareBp: 10_000,
+      timeZone: "Asia/Shanghai",
+    });
     expect(total).toEqual([{ AdCost: 63 }]);
     return Object.fromEntries(
       items.map((item) => [dims_list.map((name) => item[name]).join(" "), Number(item.AdCost)]),

@@ -40,7 +40,7 @@ async function sumCosts(pool: TempDatabase["pool"], appId: number): Promise<{ ro
 
 describe("a file of costs", () => {
   test("is imported with all its columns", async () => {
-    const csv = `${COST_COLUMNS.join(",")}\n${DAY},kuaishou,acc,g,a,feed,store,ios,campaign00000001,1000,20,12.5\n`;
+    const csv = `${COST_COLUMNS.join(",")}\n${DAY},kuaishou,acc,g,a,k,feed,store,ios,campaign00000001,1000,20,12.5\n`;
     expect(await take(csv)).toBe(1);
     expect(await costs()).toEqual([
       {
@@ -49,6 +49,7 @@ describe("a file of costs", () => {
         advertiser_id: "acc",
         gid: "g",
         aid: "a",
+        cid: "k",
         csite: "feed",
         channel: "store",
         os_platform: "ios",
@@ -279,7 +280,12 @@ describe("names", () => {
       /column advertiser_id is missing/,
     ],
     ["costs among the accounts", advertisers, "ad_platform,advertiser_id,cost\ntencent,a,1\n", /no column "cost"/],
-    ["an unknown level", adObjects, "ad_platform,level,id\ntencent,group,1\n", /line 2: level must be plan or ad/],
+    [
+      "an unknown level",
+      adObjects,
+      "ad_platform,level,id\ntencent,group,1\n",
+      /line 2: level must be plan, ad or creative/,
+    ],
     ["an ad without an id", adObjects, "ad_platform,level,id\ntencent,ad,\n", /line 2: id is empty/],
     ["an ad twice", adObjects, "ad_platform,level,id\ntencent,ad,1\ntencent,ad,1\n", /line 3: .*line 2/],
   ])("are refused for %s", async (_, run, csv, message) => {

@@ -1,29 +1,39 @@
+import { setEcpm } from "../../src/admin/setting/ecpms.ts";
+import { setShares } from "../../src/admin/setting/shares.ts";
 import { storeAdvertisers } from "../../src/db/ad-names.ts";
+import { storeAdRevenue, type UnitRevenue } from "../../src/db/ad-revenue.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
 import { storeCosts } from "../../src/db/cost.ts";
+import { storeCostHours } from "../../src/db/cost-hour.ts";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { storeRebates } from "../../src/db/rebate.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import {
   ACCOUNTS,
   arriving,
   CAMPAIGN_ROWS,
+  ECPMS,
   hasDevice,
   type Made,
   type MadeMarket,
+  PULLED,
   REBATES,
   RETURN_MS,
 } from "../report/market.ts";
-import { addDays } from "../report/oracle.ts";
-import type { CostRow, Happening } from "../report/oracle-market.ts";
+import { addDays } from "../report/oracle-days.ts";
+import type { CostRow, Happening, HourRow, ShareRule } from "../report/oracle-market.ts";
 import { type ApplyStage, pay, profile, track } from "./apply-stage.ts";
+import { vault } from "./temp-database.ts";
 
 /** Plays the market in two halves with a refresh after each, so that late events and touches meet an existing cube. */
 export async function enact(stage: ApplyStage, app: number, market: MadeMarket): Promise<void> {
   await settle(stage, app);
   await changeApp(stage.pool, app, { refundsOn: market.refundsOn });
   for (const isLate of [false, true]) {
+    // Rules that come later count for payments that are counted already.
+    if (isLate) await setShares({ pool: stage.pool, ...DESK }, { app_id: app, rules: market.shareRules.map(ruleOf) });
     for (const person of market.people) await live({ stage, app, person }, isLate);
     await stage.applyAll();
     // Half of the costs come late, and are what tells the account of some users who are counted by then.
@@ -31,7 +41,31 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
     const costs = known.map((cost) => ({ ...costOf(cost, isLate ? 0 : 5), appId: app }));
     await storeCosts(stage.pool, costs, 0);
     while ((await refreshOnce(stage.pool)) > 0);
+    if (isLate) continue;
+    await estimate(stage, app);
+    await pullRevenue(stage, app);
+    while ((await refreshOnce(stage.pool)) > 0);
   }
+  await storeHours(stage, app, market.hours);
+}
+
+async function storeHours(stage: ApplyStage, appId: number, hours: readonly HourRow[]): Promise<void> {
+  const keyOf = ({ ad_platform: adPlatform, advertiser_id: advertiserId, day }: HourRow) => ({
+    appId,
+    adPlatform,
+    advertiserId,
+    day,
+  });
+  const days = new Map(hours.map((row) => [JSON.stringify(keyOf(row)), keyOf(row)]));
+  for (const [text, key] of days) {
+    const own = hours.filter((row) => JSON.stringify(keyOf(row)) === text);
+    await storeCostHours(stage.pool, key, own);
+  }
+}
+
+function ruleOf({ method, isVirtual, fromDay, toDay, shareBp, ...rule }: ShareRule) {
+  const payment = { pay_method: method, is_virtual: isVirtual };
+  return { ...rule, ...payment, start_date: fromDay, end_date: toDay, share: shareBp / 10_000 };
 }
 
 /** Sets rules, campaigns, accounts and their rebates. */
@@ -99,6 +133,7 @@ function costOf(cost: CostRow, error: number) {
     advertiserId: cost.advertiser_id,
     gid: cost.gid,
     aid: cost.aid,
+    cid: cost.creative,
     csite: cost.csite,
     channel: cost.channel,
     osPlatform: cost.os_platform,
@@ -116,15 +151,55 @@ function eventOf(happening: Happening): object {
     case "register":
       return track("$AppRegister", {}, happening.atMs);
     case "pay":
-      return pay(happening.orderId, happening.cents, {}, happening.atMs);
+      return pay(happening.orderId, happening.cents, kindOf(happening), happening.atMs);
     case "refund": {
       const amount = happening.cents === null ? {} : { $pay_amount: happening.cents };
       const ids = { $order_id: happening.orderId, $refund_id: happening.refundId };
       return track("$RefundEvent", { ...ids, ...amount }, happening.atMs);
     }
     case "ad":
-      return track("$AdShow", { $ecpm: happening.micros / 1000, $ad_type: "reward" }, happening.atMs);
+      return track("$AdShow", adOf(happening), happening.atMs);
   }
+}
+
+function adOf({ micros, unit }: Extract<Happening, { kind: "ad" }>): object {
+  const told = micros === 0 ? {} : { $ecpm: micros / 1000 };
+  return { ...told, $ad_type: "reward", $ad_unit_id: unit };
+}
+
+/** Sets eCPMs after the first ads have been counted without them; the second one at another amount first. */
+async function estimate({ pool }: ApplyStage, appId: number): Promise<void> {
+  for (const { unit: ad_unit_id, fromDay: start_date, toDay: end_date, viewMicros } of ECPMS) {
+    const body = { app_id: appId, ad_unit_id, start_date, end_date };
+    await setEcpm({ pool, ...DESK }, { ...body, ecpm: 1 });
+    await refreshOnce(pool);
+    await setEcpm({ pool, ...DESK }, { ...body, ecpm: viewMicros / 1000 });
+  }
+}
+
+/** What the platform says, after it has said something else and about another day. */
+async function pullRevenue({ pool }: ApplyStage, appId: number): Promise<void> {
+  const key = { appId, adPlatform: "wechat", advertiserId: "wx1" };
+  const days = [...new Set(PULLED.map(({ day }) => day))];
+  const store = (day: string, units: UnitRevenue[]) =>
+    inTransaction(pool, (tx) => storeAdRevenue(tx, key, { day, units, pulledAtMs: 0 }));
+  await store(addDays(days[0]!, 2), [{ adUnit: "unit1", views: 1, micros: 500 }]);
+  await store(days[0]!, [{ adUnit: "unit1", views: 1, micros: 333 }]);
+  while ((await refreshOnce(pool)) > 0);
+  await store(addDays(days[0]!, 2), []);
+  for (const day of days) {
+    const told = PULLED.filter((one) => one.day === day);
+    await store(
+      day,
+      told.map(({ unit: adUnit, micros }) => ({ adUnit, views: 1, micros })),
+    );
+  }
+}
+
+const DESK = { vault, clock: () => 0, by: { name: "mei", address: "" } };
+
+function kindOf({ method = "", isVirtual = false }: { method?: string; isVirtual?: boolean }): object {
+  return { ...(method !== "" && { $pay_method: method }), ...(isVirtual && { $is_virtual: true }) };
 }
 
 async function register({ stage, app, person }: Part, afterMs = 0): Promise<void> {
@@ -158,11 +233,11 @@ async function register({ stage, app, person }: Part, afterMs = 0): Promise<void
 }
 
 function reportOf(person: Made): object {
-  const { advertiser_id, gid, aid, csite } = person;
+  const { advertiser_id, gid, aid, creative, csite } = person;
   const ids =
     person.ad_platform === "tencent"
-      ? { account_id: advertiser_id, campaign_id: gid, adgroup_id: aid, site_set_name: csite }
-      : { account_id: advertiser_id, did: gid, aid };
+      ? { account_id: advertiser_id, campaign_id: gid, adgroup_id: aid, ad_id: creative, site_set_name: csite }
+      : { account_id: advertiser_id, did: gid, aid, cid: creative };
   return {
     turbo_promoted_object_id: person.turbo_promoted_object_id,
     active_time: person.registeredAtMs,
@@ -185,6 +260,7 @@ async function touch({ stage, app, person }: Part): Promise<void> {
     advertiser_id: person.advertiser_id,
     gid: person.gid,
     aid: person.aid,
+    cid: person.creative,
     csite: person.csite,
   });
   await stage.append("click", "", String(query), { app, at: person.touchedAtMs! });

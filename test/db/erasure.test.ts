@@ -16,7 +16,8 @@ beforeAll(async () => {
   stage = await ApplyStage.open();
   const account = { postbacks: true, costs: false, ratePerS: 1, settings: {}, secrets: {}, tokenExpiresAtMs: null };
   const key = { appId: stage.app.appId, adPlatform: "vivo", advertiserId: "", lastError: "", lastErrorAtMs: null };
-  await storeAccount(stage.pool, vault, { ...account, ...key }, NOW_MS);
+  const token = { refreshExpiresAtMs: null, authorisationId: null };
+  await storeAccount(stage.pool, vault, { ...account, ...key, ...token }, NOW_MS);
   const callback = { appId: stage.app.appId, url: "https://own.example/", secret: "s", enabled: true };
   await storeCallback(stage.pool, vault, { ...callback, kind: "event", events: ["level_up"] }, NOW_MS);
 });
@@ -46,7 +47,7 @@ async function person(marker: string): Promise<void> {
   await stage.collect(marker, [
     pay(`order-${marker}`, 600),
     track("level_up", { note: `note-${marker}` }),
-    track("$AdShow", { $ecpm: 50, $ad_type: "reward" }, NOW_MS + DAY_MS),
+    track("$AdShow", { $ecpm: 50, $ad_type: "reward", $ad_unit_id: "unit" }, NOW_MS + DAY_MS),
     profile("profile_set", { nick: `nick-${marker}` }),
   ]);
   await stage.append("collect", marker, "{", own);
@@ -107,7 +108,7 @@ describe("a user who is erased", () => {
     await person("zelda");
     await erase("zelda");
     await stage.applyAll();
-    const own = ["ledger_minute", "touch_minute"];
+    const own = ["ledger_minute", "touch_minute", "ad_revenue_change"];
     const apart = (rows: unknown[][]) => rows.filter(([table]) => !own.includes(table as string));
     expect(apart(await picture())).toEqual(apart(before));
   });

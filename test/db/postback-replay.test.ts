@@ -16,7 +16,15 @@ beforeAll(async () => {
   const { appId } = stage.app;
   const rules = { impressions: true, flaggedMayWin: true, reattribution: true, reclickDays: 0, refluxDays: 1 };
   await storeRuleSettings(stage.pool, { appId, platform: "", rules, changedAtMs: 0 });
-  const nothing = { settings: {}, secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const nothing = {
+    settings: {},
+    secrets: {},
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   for (const adPlatform of ["tencent", "baidu"]) {
     const more = { advertiserId: "", postbacks: true, costs: false, ratePerS: 0 };
     await storeAccount(stage.pool, vault, { appId, adPlatform, ...more, ...nothing }, 0);

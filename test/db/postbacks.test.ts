@@ -16,7 +16,15 @@ beforeEach(async () => {
 afterAll(() => stage.close());
 
 async function account(adPlatform: string, advertiserId = ""): Promise<void> {
-  const nothing = { settings: {}, secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const nothing = {
+    settings: {},
+    secrets: {},
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   const more = { advertiserId, postbacks: true, costs: false, ratePerS: 0 };
   await storeAccount(stage.pool, vault, { appId: stage.app.appId, adPlatform, ...more, ...nothing }, 0);
 }

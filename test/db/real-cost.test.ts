@@ -7,7 +7,7 @@ import type { Rebate } from "../../src/domain/rebate.ts";
 import { makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 const DAY = "2026-11-15";
-const NO_TEXT = { gid: "", aid: "", csite: "", channel: "", osPlatform: "", campaignId: "" };
+const NO_TEXT = { gid: "", aid: "", cid: "", csite: "", channel: "", osPlatform: "", campaignId: "" };
 
 let database: TempDatabase;
 beforeAll(async () => {

@@ -47,6 +47,9 @@ const events = fc.oneof(
     .tuple(fc.constantFrom(1.5, 80), fc.constantFrom("reward", "interstitial", "banner"), times)
     .map(([ecpm, type, time]) => track("$AdShow", { $ecpm: ecpm, $ad_type: type }, time)),
   fc
+    .tuple(fc.constantFrom({}, { $ecpm: 0 }, { $ecpm: 12 }), fc.constantFrom("unit1", 2), times)
+    .map(([told, unit, time]) => track("$AdShow", { ...told, $ad_unit_id: unit }, time)),
+  fc
     .tuple(
       fc.constantFrom(
         "profile_set",
@@ -97,6 +100,8 @@ const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
     ["update_data", { wx_openid: "open", click_id: "k" }],
     ["consumer_event", { event_type: "PAY", ts: NOW_MS, amount: 500 }],
     ["handle_event", { event_type: "pay", trace_id: "o1", properties: { amount: 300 } }],
+    ["refunds", { refunds: [{ order_id: "o1", refund_id: "f", amount: 40, currency: "USD", time: NOW_MS }] }],
+    ["refunds", { refunds: [{ order_id: "o2", refund_id: "r", amount: null, currency: "CNY", time: NOW_MS + 2 }] }],
     ["register", "not JSON"],
     ["erase", {}],
   ),
@@ -166,6 +171,7 @@ const TABLES = [
   "event",
   "user_account",
   "user_day",
+  "user_ad_day",
   "orders",
   "order_key",
   "touch",

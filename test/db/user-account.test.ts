@@ -142,6 +142,7 @@ test("only registered clients are found as registered", async () => {
 const TABLES = [
   "event",
   "user_day",
+  "user_ad_day",
   "orders",
   "order_key",
   "refund",
@@ -188,7 +189,8 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     const copy = eventCopy(tx);
     await copy.write([eventRow(event)]);
     await copy.end();
-    await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters }]);
+    const adUnits = new Map([["unit", { reportedCount: 1, reportedMicros: 2, unpricedCount: 3 }]]);
+    await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters, adUnits }]);
     const plain = { hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
     await insertOrders(tx, [{ ...order, ...plain, postbackStatus: 0, passStatus: 0 }]);
     const asked = { amount: null, currency: "CNY", cents: null };

@@ -155,6 +155,33 @@ test.each<[string, boolean]>([
   expect(isDay(text)).toBe(expected);
 });
 
+test.each<[string, string, string[]]>([
+  // The clocks go forward at two, and back at two.
+  ["America/New_York", "2024-03-10", ["00", "01", "03", "04"]],
+  ["America/New_York", "2024-11-03", ["00", "01", "02", "03"]],
+  // They go forward at midnight.
+  ["Africa/Cairo", "2024-04-26", ["01", "02", "03", "04"]],
+  ["Asia/Kathmandu", "2024-06-15", ["00", "01", "02", "03"]],
+])("in %s the day %s begins with the hours %j", (zone, day, names) => {
+  const hours = new Calendar(zone).hoursOf({ fromDay: day, untilDay: addDays(day, 1) });
+  expect(hours.names.slice(0, 4)).toEqual(names);
+});
+
+test("the hour of every instant is the one that its text shows", () => {
+  const day = fc.integer({ min: 0, max: 365 }).map((days) => addDays("2024-01-01", days));
+  fc.assert(
+    fc.property(fc.constantFrom(...ZONES), day, fc.nat({ max: 49 * HOUR_MS }), (zone, fromDay, afterMs) => {
+      const calendar = calendarOf(zone);
+      const { startsMs, names, untilMs } = calendar.hoursOf({ fromDay, untilDay: addDays(fromDay, 2) });
+      const ms = calendar.startOf(fromDay) + afterMs;
+      fc.pre(ms < untilMs);
+      const index = startsMs.findLastIndex((start) => start <= ms);
+      expect(names[index]).toBe(calendar.textOf(ms).slice(11, 13));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test("adding days is undone by subtracting them, and counts real days", () => {
   expect(addDays("2024-02-28", 2)).toBe("2024-03-01");
   expect(addDays("2024-01-01", -1)).toBe("2023-12-31");

@@ -7,6 +7,8 @@ const calm = {
   setAside: 0,
   pausedLanes: 0,
   accountErrors: 0,
+  endedAuthorisations: 0,
+  endingAuthorisations: 0,
   failingCosts: 0,
   ordersWithoutRate: 0,
 };
@@ -37,6 +39,8 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["an entry is set aside", { database: { ...calm, setAside: 1 } }, "set_aside", "troubled"],
   ["a platform is down", { database: { ...calm, pausedLanes: 1 } }, "lane_paused", "troubled"],
   ["an account has an error", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
+  ["a refresh token has ended", { database: { ...calm, endedAuthorisations: 1 } }, "authorisation_ended", "troubled"],
+  ["a refresh token ends soon", { database: { ...calm, endingAuthorisations: 1 } }, "authorisation_ends", "troubled"],
   ["costs cannot be pulled", { database: { ...calm, failingCosts: 1 } }, "cost_failing", "troubled"],
   ["a currency has no rate", { database: { ...calm, ordersWithoutRate: 1 } }, "order_without_rate", "troubled"],
 ])("%s: %o gives %s, and the server is %s", (_, facts, problem, state) => {
@@ -58,6 +62,8 @@ test("all problems at once are reported worst first", () => {
       setAside: 1,
       pausedLanes: 1,
       accountErrors: 1,
+      endedAuthorisations: 1,
+      endingAuthorisations: 1,
       failingCosts: 1,
       ordersWithoutRate: 1,
     },

@@ -148,7 +148,8 @@ test.each<[string, Record<string, string>, string]>([
   ["honor", { __TRACK_ID__: "t-1", __ADVERTISER_ID__: "1001" }, "trackId=t-1"],
 ])("a click reported by %s is enough to report an activation to it", (platform, values, told) => {
   const connector = postbackConnectorOf(platform)!;
-  const { url, body } = using(connector, FULL).request({ adData: adDataOf(platform, values) });
+  const user = { ...NOBODY, ip: "203.0.113.9" };
+  const { url, body } = using(connector, FULL).request({ adData: adDataOf(platform, values), user });
   expect(`${url}\n${body}`).toContain(told);
 });
 

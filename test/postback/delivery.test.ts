@@ -26,7 +26,14 @@ async function account(server: Touchpoint, app: App, url: string): Promise<void>
   const pool = server.database();
   const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
   const key = { appId: app.appId, adPlatform: "kuaishou", advertiserId: "" };
-  const state = { secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const state = {
+    secrets: {},
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   const settings = { url: `${url}/track/activate` };
   const more = { postbacks: true, costs: false, ratePerS: 100, settings, ...state };
   await storeAccount(pool, vault, { ...key, ...more }, 0);

@@ -93,7 +93,7 @@ async function people(prefix: string, count: number): Promise<void> {
     const link = new URLSearchParams({ company: platform, ts: String(NOW_MS - 60_000), oaid: `o-${client}` });
     link.set(platform === "tencent" || platform === "bilibili" ? "click_id" : "callback", client);
     await apply.append("click", "", link.toString(), { at: NOW_MS - 60_000 });
-    await apply.register(client, { device_info: { oaid: `o-${client}` } });
+    await apply.register(client, { device_info: { oaid: `o-${client}` } }, { ip: "203.0.113.9" });
     await apply.collect(client, [pay(`${client}-1`, 100 + index), pay(`${client}-2`, 5_000 + index)]);
   }
   await apply.applyAll();

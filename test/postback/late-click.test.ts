@@ -23,7 +23,15 @@ test("a postback skipped for want of the click's callback is sent once a late cl
   const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
   const account = { appId: app.appId, adPlatform: "bytedance", advertiserId: "", postbacks: true, costs: false };
   const settings = { url: `${bytedance.url}/api/v2/conversion` };
-  const rest = { ratePerS: 0, secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const rest = {
+    ratePerS: 0,
+    secrets: {},
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
   await storeAccount(pool, vault, { ...account, settings, ...rest }, 0);
   const clickedAtMs = Date.now() - 1_000;
   await server.register(app, "u", { ad_data: { clue_token: "clue1", promotion_id: "7001" } });

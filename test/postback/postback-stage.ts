@@ -47,7 +47,15 @@ export class PostbackStage {
 
   async account(account: Partial<PlatformAccount> & Pick<PlatformAccount, "adPlatform">): Promise<void> {
     const { appId } = this.stage.app;
-    const nothing = { settings: {}, secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+    const nothing = {
+      settings: {},
+      secrets: {},
+      tokenExpiresAtMs: null,
+      refreshExpiresAtMs: null,
+      authorisationId: null,
+      lastError: "",
+      lastErrorAtMs: null,
+    };
     const plain = { appId, advertiserId: "", postbacks: true, costs: false, ratePerS: 0, ...nothing };
     await storeAccount(this.pool, vault, { ...plain, ...account }, this.nowMs);
     this.elapsedMs += LONG_MS;

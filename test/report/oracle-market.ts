@@ -2,8 +2,9 @@
 export type Happening =
   | { kind: "active"; atMs: number }
   | { kind: "register"; atMs: number }
-  | { kind: "pay"; atMs: number; cents: number; orderId: string }
-  | { kind: "ad"; atMs: number; micros: number }
+  | { kind: "pay"; atMs: number; cents: number; orderId: string; method?: string; isVirtual?: boolean }
+  /** Without micros, the client does not know what the ad earned. */
+  | { kind: "ad"; atMs: number; micros: number; unit?: string }
   /** Null: all that is left of the order. */
   | { kind: "refund"; atMs: number; orderId: string; cents: number | null; refundId: string };
 
@@ -16,6 +17,7 @@ export type Person = {
   advertiser_id: string;
   gid: string;
   aid: string;
+  creative: string;
   csite: string;
   channel: string;
   os_platform: string;
@@ -30,10 +32,19 @@ export type CostRow = {
   advertiser_id: string;
   gid: string;
   aid: string;
+  creative: string;
   csite: string;
   channel: string;
   os_platform: string;
   turbo_promoted_object_id: string;
+  impressions: number;
+  clicks: number;
+  costE4: number;
+};
+
+/** The part of an ad's cost that fell into an hour. */
+export type HourRow = Pick<CostRow, "day" | "ad_platform" | "advertiser_id" | "gid" | "aid"> & {
+  hour: string;
   impressions: number;
   clicks: number;
   costE4: number;
@@ -52,14 +63,36 @@ export type Rebate = {
   creditBp: number;
 };
 
+/** What one shown ad of a unit is estimated to earn. Days include both ends. */
+export type Ecpm = { unit: string; fromDay: string; toDay: string; viewMicros: number };
+
+/** What the platform says a unit earned on a day. */
+export type PulledRevenue = { unit: string; day: string; micros: number };
+
+/** An empty text or null fits every payment. Days include both ends. */
+export type ShareRule = {
+  os_platform: string;
+  channel: string;
+  method: string;
+  isVirtual: boolean | null;
+  fromDay: string;
+  toDay: string;
+  shareBp: number;
+};
+
 export type Market = {
   timeZone: string;
   payShareBp: number;
+  /** The first one that fits a payment counts, else `payShareBp`. */
+  shareRules: ShareRule[];
   people: Person[];
   costs: CostRow[];
+  hours: HourRow[];
   campaigns: Campaign[];
   accounts: Account[];
   rebates: Rebate[];
+  ecpms: Ecpm[];
+  pulledRevenue: PulledRevenue[];
   /** The day on which a refund lowers revenue: its order's, or its own. */
   refundsOn: "order" | "refund";
 };

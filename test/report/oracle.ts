@@ -1,3 +1,6 @@
+import { adMicros, revenueOf } from "./oracle-ads.ts";
+import { addDays, dayOf, hourOf } from "./oracle-days.ts";
+import { costsByHour, withoutHour } from "./oracle-hours.ts";
 import type { Asked, CostRow, Happening, Market, Person } from "./oracle-market.ts";
 
 /**
@@ -12,34 +15,24 @@ class Row {
   active = new Set<Person>();
   registered = new Set<Person>();
   firstPayers = new Set<Person>();
-  things: { person: Person; happening: Happening }[] = [];
+  things: Thing[] = [];
   costs: CostRow[] = [];
 }
 
 const DAY_MS = 86_400_000;
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-export function dayOf(ms: number, timeZone: string): string {
-  let format = formats.get(timeZone);
-  if (!format) {
-    format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
-    formats.set(timeZone, format);
-  }
-  return format.format(ms);
-}
-
-export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
-}
 
 export type Expected = { items: Record<string, string | number>[]; total: Record<string, number>[] };
 
 export function expectedReport(market: Market, asked: Asked, metrics: readonly string[]): Expected {
   const rows = new Map<string, Row>();
   const total = new Row();
-  const into = (day: string, dimensions: Record<string, string>, put: (row: Row) => void) => {
+  const into: Into = (at, dimensions, put) => {
+    const { day, hour } =
+      typeof at === "number" ? { day: dayOf(at, market.timeZone), hour: hourOf(at, market.timeZone) } : at;
     if (day < asked.fromDay || day > asked.toDay) return;
-    const values = { ...dimensions, date: day } as Record<string, string>;
+    // Some things have a day but no hour, and are not in a report by hours.
+    if (hour === undefined && isByHour(asked)) return;
+    const values = { ...dimensions, date: day, hour } as Record<string, string>;
     const key = JSON.stringify(asked.dims.map((name) => values[name]!));
     const row = rows.get(key) ?? new Row();
     rows.set(key, row);
@@ -50,9 +43,11 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
     const isWanted = isIn(asked.versions, person.version) && isListed(asked, personDimensions(market, person));
     if (isWanted) putPerson(market, asked, person, into);
   }
-  for (const cost of market.costs) {
+  for (const { hour, ...cost } of isByHour(asked) ? costsByHour(market) : market.costs.map(withoutHour)) {
     const dimensions = costDimensions(market, cost);
-    if (isListed(asked, dimensions)) into(cost.day, dimensions, (row) => row.costs.push(cost));
+    const isAsked = !isByHour(asked) || metrics.includes("AdCost");
+    if (isAsked && isListed(asked, dimensions))
+      into({ day: cost.day, hour }, dimensions, (row) => row.costs.push(cost));
   }
   const show = (row: Row) =>
     Object.fromEntries(metrics.map((name) => [name, rounded(valueOfMetric(name, row, market, asked), asked.decimals)]));
@@ -63,6 +58,15 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
   return { items, total: rows.size === 0 ? [] : [show(total)] };
 }
 
+/** An instant, or a day with or without its hour. */
+type At = number | { day: string; hour?: string | undefined };
+/** Puts something into its row. */
+type Into = (at: At, dimensions: Record<string, string>, put: (row: Row) => void) => void;
+
+function isByHour({ dims }: Asked): boolean {
+  return dims.includes("hour");
+}
+
 function isIn<T>(list: readonly T[], value: T | undefined): boolean {
   return list.length === 0 || list.includes(value as T);
 }
@@ -71,20 +75,14 @@ function isListed({ lists }: Asked, dimensions: Record<string, string>): boolean
   return Object.entries(lists).every(([name, list]) => isIn(list, dimensions[name]));
 }
 
-function putPerson(
-  market: Market,
-  asked: Asked,
-  person: Person,
-  into: (day: string, dimensions: Record<string, string>, put: (row: Row) => void) => void,
-): void {
-  const day = (ms: number) => dayOf(ms, market.timeZone);
+function putPerson(market: Market, asked: Asked, person: Person, into: Into): void {
   const dimensions = personDimensions(market, person);
   const things = counted(market, person);
   const first = (kind: string) =>
     things.filter((one) => one.kind === kind).sort((left, right) => left.atMs - right.atMs)[0];
   const [firstPay, firstRegister] = [first("pay"), first("register")];
   if (asked.caliber === "user_activated_time") {
-    into(day(person.touchedAtMs ?? person.registeredAtMs), dimensions, (row) => {
+    into(person.touchedAtMs ?? person.registeredAtMs, dimensions, (row) => {
       row.counted.add(person);
       row.active.add(person);
       if (firstRegister) row.registered.add(person);
@@ -93,12 +91,16 @@ function putPerson(
     });
     return;
   }
-  into(day(person.registeredAtMs), dimensions, (row) => row.counted.add(person));
-  for (const active of activeDays(market, person)) into(active, dimensions, (row) => row.active.add(person));
-  if (firstRegister) into(day(firstRegister.atMs), dimensions, (row) => row.registered.add(person));
-  if (firstPay) into(day(firstPay.atMs), dimensions, (row) => row.firstPayers.add(person));
-  for (const happening of things)
-    into(day(happening.atMs), dimensions, (row) => row.things.push({ person, happening }));
+  into(person.registeredAtMs, dimensions, (row) => row.counted.add(person));
+  for (const day of activeDays(market, person)) into({ day }, dimensions, (row) => row.active.add(person));
+  const dayAlone = (ms: number) => ({ day: dayOf(ms, market.timeZone) });
+  if (firstRegister) into(dayAlone(firstRegister.atMs), dimensions, (row) => row.registered.add(person));
+  if (firstPay) into(firstPay.atMs, dimensions, (row) => row.firstPayers.add(person));
+  for (const happening of things) {
+    const isPaid = happening.kind === "pay" || happening.kind === "refund";
+    const at = isPaid ? happening.atMs : dayAlone(happening.atMs);
+    into(at, dimensions, (row) => row.things.push({ person, happening }));
+  }
 }
 
 /** Orders with the same id are the same order; refunds count as far as something is left of theirs. */
@@ -152,8 +154,9 @@ function accountOf({ costs }: Market, person: Person): string {
 }
 
 function texts(source: Person | CostRow): Record<string, string> {
-  const { ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id } = source;
-  return { ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id };
+  const { ad_platform, advertiser_id, gid, aid, creative, csite, channel, os_platform } = source;
+  const { turbo_promoted_object_id } = source;
+  return { ad_platform, advertiser_id, gid, aid, creative, csite, channel, os_platform, turbo_promoted_object_id };
 }
 
 /** Operator and department: of the account, else of the campaign. */
@@ -205,7 +208,6 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
   const orders = row.things.filter(({ happening }) => happening.kind === "pay");
   const refunds = row.things.filter(({ happening }) => happening.kind === "refund");
   const views = row.things.filter(({ happening }) => happening.kind === "ad");
-  const netShareBp = asked.roiVersion === 2 ? market.payShareBp : 10_000;
   return {
     cost: micros(row.costs.reduce((sum, one) => sum + BigInt(one.costE4) * 100n, 0n)),
     realCost: micros(row.costs.reduce((sum, one) => sum + paidE4(market, one) * 100n, 0n)),
@@ -217,12 +219,16 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
     orders: count(orders.length),
     payers: count(new Set(orders.map(({ person }) => person)).size),
     pay: row.things.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
-    netPay: row.things.reduce((sum, { happening }) => sum + payMicros(happening, netShareBp), 0n),
+    netPay: row.things.reduce((sum, one) => sum + payMicros(one.happening, shareBpIn(asked, market, one)), 0n),
+    sharedPay: row.things.reduce((sum, one) => sum + payMicros(one.happening, shareBpOf(market, one)), 0n),
     refunds: count(refunds.length),
     refunded: -refunds.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
     views: count(views.length),
     viewers: count(new Set(views.map(({ person }) => person)).size),
-    ad: views.reduce((sum, { happening }) => sum + adMicros(happening), 0n),
+    ad: views.reduce((sum, { happening }) => sum + adMicros(market, happening), 0n),
+    reportedAd: views.reduce((sum, { happening }) => sum + revenueOf(market, happening).reported, 0n),
+    pulledAd: views.reduce((sum, { happening }) => sum + revenueOf(market, happening).pulled, 0n),
+    estimatedAd: views.reduce((sum, { happening }) => sum + revenueOf(market, happening).estimated, 0n),
     registered: count(row.registered.size),
     firstPayers: count(row.firstPayers.size),
     realUsers: count([...row.counted].filter((one) => !one.isHistory).length),
@@ -240,7 +246,7 @@ function paidE4({ rebates }: Market, cost: CostRow): bigint {
   );
   if (!rebate) return BigInt(cost.costE4);
   const [of, by] = [BigInt(cost.costE4) * BigInt(10_000 - rebate.cashBp), BigInt(10_000 + rebate.creditBp)];
-  return (2n * of + by) / (2n * by);
+  return of < 0n ? -((-2n * of + by) / (2n * by)) : (2n * of + by) / (2n * by);
 }
 
 const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
@@ -259,6 +265,7 @@ const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
   AppDAU: (f) => f.dau,
   AppNewUserRate: (f) => divided(f.users, f.dau),
   AppGamePayAmountStandard: (f) => micros(f.pay),
+  AppGamePayNetAmount: (f) => micros(f.sharedPay),
   AppGamePayCntStandard: (f) => f.orders,
   AppGamePayUserCntStandard: (f) => f.payers,
   AppFirstPayUserCnt: (f) => f.firstPayers,
@@ -267,6 +274,9 @@ const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
   AppRefundCnt: (f) => f.refunds,
   AppGamePayCost: (f) => divided(f.cost, f.payers),
   AppAdRevenue: (f) => micros(f.ad),
+  AppAdReportedRevenue: (f) => micros(f.reportedAd),
+  AppAdPulledRevenue: (f) => micros(f.pulledAd),
+  AppAdEstimatedRevenue: (f) => micros(f.estimatedAd),
   AppAdShowCnt: (f) => f.views,
   AppAdUserCnt: (f) => f.viewers,
   AppAdEcpm: (f) => divided(micros(f.ad), f.views, 1000n),
@@ -319,21 +329,42 @@ function windowSums(row: Row, market: Market, asked: Asked, window: string): { p
       return dayOf(atMs, market.timeZone) < untilDay;
     };
     for (const happening of counted(market, person).filter(isInside)) {
-      pay += payMicros(happening, asked.roiVersion === 2 ? market.payShareBp : 10_000);
-      ad += adMicros(happening);
+      pay += payMicros(happening, shareBpIn(asked, market, { person, happening }));
+      ad += adMicros(market, happening);
     }
   }
   return { pay, ad };
+}
+
+type Thing = { person: Person; happening: Happening };
+
+/** Only the second ROI model counts payments by their share. */
+function shareBpIn({ roiVersion }: Asked, market: Market, thing: Thing): number {
+  return roiVersion === 2 ? shareBpOf(market, thing) : 10_000;
+}
+
+/** What is left of a payment, or of what was paid back of it: by the first rule that fits its order. */
+function shareBpOf(market: Market, { person, happening }: Thing): number {
+  if (happening.kind !== "pay" && happening.kind !== "refund") return 10_000;
+  const order = person.happenings.find((one) => one.kind === "pay" && one.orderId === happening.orderId);
+  if (order?.kind !== "pay") return 10_000;
+  const day = dayOf(order.atMs, market.timeZone);
+  const rule = market.shareRules.find(
+    (one) =>
+      (one.os_platform === "" || one.os_platform === person.os_platform) &&
+      (one.channel === "" || one.channel === person.channel) &&
+      (one.method === "" || one.method === order.method) &&
+      (one.isVirtual === null || one.isVirtual === (order.isVirtual ?? false)) &&
+      (one.fromDay === "" || one.fromDay <= day) &&
+      (one.toDay === "" || day <= one.toDay),
+  );
+  return rule?.shareBp ?? market.payShareBp;
 }
 
 /** Cents times a share in ten-thousandths are millionths. What is paid back is below zero. */
 function payMicros(happening: Happening, shareBp: number): bigint {
   if (happening.kind === "refund") return -BigInt(happening.cents ?? 0) * BigInt(shareBp);
   return happening.kind === "pay" ? BigInt(happening.cents) * BigInt(shareBp) : 0n;
-}
-
-function adMicros(happening: Happening): bigint {
-  return happening.kind === "ad" ? BigInt(happening.micros) : 0n;
 }
 
 /** Half away from zero. */

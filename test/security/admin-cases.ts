@@ -19,10 +19,21 @@ export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row;
 
 const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
 
+const connector = ({ appId }: Pick<App, "appId">) => {
+  const declaration = {
+    url: "https://platform.example/",
+    query: { click: "{click_id}" },
+    success: { kind: "status" },
+    codes: { pay: "3" },
+  };
+  return { app_id: appId, ad_platform: "uc", declaration };
+};
 const REBATES = "ad_platform,advertiser_id,start_date\nvivo,cross-app,2024-01-01\n";
+const ecpm = ({ appId }: Pick<App, "appId">) => ({ app_id: appId, ad_unit_id: "unit-1", start_date: "2024-01-01" });
 const rebate = ({ appId }: Pick<App, "appId">) => {
   return { app_id: appId, ad_platform: "oppo", advertiser_id: "cross-app", start_date: "2024-01-01" };
 };
+const REFUNDS = "order_id,amount,time\ncross-app,1,2024-01-01 00:00:00\n";
 const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
 const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
 
@@ -190,11 +201,31 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     ad_platform: "kuaishou",
     postbacks: "off",
   })),
+  "GET /admin/api/v1/connectors": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/connectors/check": ofAdmin(0, connector),
+  "POST /admin/api/v1/connectors/set": ofAdmin(0, connector),
+  "POST /admin/api/v1/connectors/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, ad_platform: "weibo" })),
+  "GET /admin/api/v1/accounts/authorise": ofAdmin(0, () => ({})),
+  // An authorisation belongs to a session, and the admin token has none.
+  "POST /admin/api/v1/accounts/authorise": ofAdmin(2004, ({ appId }) => ({ app_id: appId, ad_platform: "bytedance" })),
+  "POST /admin/api/v1/accounts/authorise/return": ofAdmin(2004, () => ({ returned: { state: "s" } })),
+  "POST /admin/api/v1/accounts/authorise/choose": ofAdmin(2004, () => ({
+    authorisation_id: 1,
+    advertiser_ids: ["1"],
+  })),
   "GET /admin/api/v1/rebates": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/rebates/set": ofAdmin(0, rebate),
   "POST /admin/api/v1/rebates/remove": ofAdmin(1004, (app) => ({ ...rebate(app), start_date: "2023-01-01" })),
+  "GET /admin/api/v1/ad-revenue": ofAdmin(0, ({ appId }) => ({ app_id: appId, ...range() })),
+  "GET /admin/api/v1/ecpms": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/ecpms/set": ofAdmin(0, (app) => ({ ...ecpm(app), ecpm: 35.5 })),
+  "POST /admin/api/v1/ecpms/remove": ofAdmin(1004, (app) => ({ ...ecpm(app), start_date: "2023-01-01" })),
+  "GET /admin/api/v1/shares": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/shares/set": ofAdmin(0, ({ appId }) => ({ app_id: appId, rules: [{ share: 0.7 }] })),
   "POST /admin/api/v1/rebate/import": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REBATES })),
   "POST /admin/api/v1/rebate/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REBATES })),
+  "POST /admin/api/v1/refund/import": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REFUNDS })),
+  "POST /admin/api/v1/refund/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REFUNDS })),
   "POST /admin/api/v1/accounts/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, ad_platform: "oppo" })),
   "GET /admin/api/v1/callbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/callbacks/set": ofAdmin(0, ({ appId }) => ({

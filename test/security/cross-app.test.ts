@@ -185,7 +185,7 @@ test("every endpoint that the server describes has a case here", async () => {
 
 /** POST operations that change nothing. */
 const LOOKS = [
-  ...["attribution/what-if", "export", "postback/dry-run"],
+  ...["attribution/what-if", "connectors/check", "export", "postback/dry-run"],
   ...[
     "report/explain",
     "report/orders",
@@ -196,6 +196,7 @@ const LOOKS = [
     "report/request-text",
   ],
   ...["cost/import/preview", "advertiser/import/preview", "ad-object/import/preview", "rebate/import/preview"],
+  "refund/import/preview",
 ];
 /** Operations on a person's own things: nothing of the other app is reachable. */
 const OWN = ["report/views/save", "report/views/rename", "report/views/remove"];

@@ -48,7 +48,14 @@ beforeAll(async () => {
   const pool = server.database();
   const { appId } = app;
   const account = { appId, advertiserId: "", postbacks: true, costs: true, ratePerS: 100, lastError: "" };
-  const rest = { settings: {}, secrets: ACCOUNT_SECRETS, tokenExpiresAtMs: null, lastErrorAtMs: null };
+  const rest = {
+    settings: {},
+    secrets: ACCOUNT_SECRETS,
+    tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
+    lastErrorAtMs: null,
+  };
   for (const adPlatform of ["tencent", "kuaishou"])
     await storeAccount(pool, vault, { ...account, ...rest, adPlatform }, 1);
   // No server listens there, so that messages about failures are checked too.

@@ -275,9 +275,23 @@ describe("an upload", () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  test("of refunds names unknown orders, and is imported all the same", async () => {
+    const visit = await lasting.open(`${addressOf("upload")}&kind=refund`);
+    const { page } = visit;
+    const buffer = Buffer.from("order_id,amount,time\nunheard-of,1.50,2026-11-15 08:00:00\n");
+    await page.locator("input[type=file]").setInputFiles({ name: "refunds.csv", mimeType: "text/csv", buffer });
+    await page.getByText("change nothing until then: unheard-of").waitFor();
+    await expect
+      .poll(() => page.locator(".tile").allTextContents())
+      .toEqual(["New1", "Replaced0", "Unchanged0", "Unknown orders1"]);
+    await page.getByRole("button", { name: "Import 1 rows" }).click();
+    await page.getByText("1 rows imported.").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
   test("has a template for each kind, which the server accepts", async () => {
     const { page } = await open("upload");
-    for (const kind of ["cost", "advertiser", "ad-object"]) {
+    for (const kind of ["cost", "advertiser", "ad-object", "rebate", "refund"]) {
       await page.getByLabel("File contents").selectOption(kind);
       const [download] = await Promise.all([
         page.waitForEvent("download"),

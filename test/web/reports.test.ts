@@ -29,7 +29,7 @@ describe("the overview", () => {
     // A week shows everything that two weeks do, with a quarter of the cohorts' cells.
     const visit = await open({ from: addDays(stage.days.to, -6) });
     const { page } = visit;
-    await isDrawn(page, 3);
+    await isDrawn(page, 4);
     await visit.inspect("overview");
     await visit.fitsPhone("overview");
   });
@@ -87,6 +87,28 @@ describe("the overview", () => {
     expect(cells[9]).toBe("");
     expect((await cellsOf(stage.days.to)).slice(1).join("")).toBe("");
   }
+
+  test("sets the hours of today beside those of yesterday and of a week ago", async () => {
+    const { page } = await open();
+    const card = page.locator(".card", { has: page.getByRole("heading", { name: "Today by the hour" }) });
+    await card.getByText("Show as table").click();
+    const hours = await card.locator("tbody td:nth-child(1)").allTextContents();
+    expect([hours.length, hours[0], hours[23]]).toEqual([24, "00:00", "23:00"]);
+    const { to: today } = stage.days;
+    const shows = async (metric: string, format: Intl.NumberFormat) => {
+      for (const [at, day] of [today, addDays(today, -1), addDays(today, -7)].entries()) {
+        const asked = { ...CALIBER, date_list: [day, day], dims_list: ["hour"], metrics_list: [metric] };
+        const { items } = await stage.report(asked);
+        const byHour = new Map(items.map((item: Record<string, unknown>) => [`${item.hour}:00`, item[metric]]));
+        const expected = hours.map((hour) => format.format((byHour.get(hour) as number | undefined) ?? 0));
+        const shown = () => card.locator(`tbody td:nth-child(${at + 2})`).allTextContents();
+        await expect.poll(shown).toEqual(expected);
+      }
+    };
+    await shows("AppActivateStandard", count);
+    await card.getByLabel("Figure").selectOption("AppGamePayAmountStandard");
+    await shows("AppGamePayAmountStandard", money);
+  });
 
   test("keeps its filters in the address, so that a link shows the same", async () => {
     const { page } = await open();

@@ -122,6 +122,44 @@ describe("apps and tokens", () => {
     });
   });
 
+  test("have share rules, which are kept in their order", async () => {
+    const { app_id } = await appNamed("Busy Farm");
+    const visit = await lasting.open("/apps");
+    const { page } = visit;
+    const open = () =>
+      page
+        .getByRole("row", { name: /Busy Farm/ })
+        .getByRole("button", { name: "Shares" })
+        .click();
+    await open();
+    await button(visit, "Add rule").click();
+    await page.getByText("From 0 to 100, with at most two decimals.").waitFor();
+    await page.getByLabel("Share that is left").fill("70");
+    await button(visit, "Add rule").click();
+    const second = page.getByRole("group", { name: "Rule 2" });
+    await second.getByLabel("Share that is left").fill("85.5");
+    await button(visit, "Save").click();
+    await page.getByText("rules 1 and 2 overlap: always and always").waitFor();
+    await second.getByLabel("Operating system").selectOption("ios");
+    await second.getByLabel("Virtual payment").selectOption("yes");
+    await second.getByLabel("First day").fill("2026-11-01");
+    await second.getByRole("button", { name: "Move up" }).click();
+    await visit.photograph("apps-shares");
+    expect(await visit.findings()).toEqual([]);
+    await button(visit, "Save").click();
+    await page.getByText("Share rules saved.").waitFor();
+    const any = { os_platform: "", channel: "", pay_method: "", is_virtual: null, start_date: "", end_date: "" };
+    const rules = [
+      { ...any, os_platform: "ios", is_virtual: true, start_date: "2026-11-01", share: 0.855 },
+      { ...any, share: 0.7 },
+    ];
+    expect((await site.api(`shares?app_id=${app_id}`)).data.rules).toEqual(rules);
+    await open();
+    await page.getByRole("group", { name: "Rule 2" }).getByRole("button", { name: "Remove" }).click();
+    await button(visit, "Save").click();
+    await expect.poll(async () => (await site.api(`shares?app_id=${app_id}`)).data.rules).toEqual([rules[0]]);
+  });
+
   test("show their secrets on request, and replace each only after saying what breaks", async () => {
     const before = await appNamed("Busy Farm");
     const visit = await lasting.open("/apps");

@@ -185,6 +185,26 @@ describe("the timeline", () => {
     await entries(page).getByText("Returned", { exact: true }).waitFor();
     await entries(page).getByText("From vivo, by device ID").waitFor();
   });
+
+  test("shows what was paid back, with the order and beside it", async () => {
+    await site.server.register(app, "repaid");
+    const paidMs = Date.now() - 2 * HOUR_MS;
+    await site.server.collect(app, "repaid", [
+      payment("order-back", 600, {}, paidMs),
+      track("$RefundEvent", { $order_id: "order-back", $pay_amount: 250 }, paidMs + HOUR_MS),
+    ]);
+    await site.server.settle();
+    const { page, complaints } = await open("repaid");
+    await entries(page).getByText("Refunded 2.50 CNY").waitFor();
+    await entries(page).getByText("of an order of 6.00, 3.50 left").waitFor();
+    await entries(page).getByText("2.50 refunded, 3.50 left").waitFor();
+    await page.getByRole("button", { name: "Refunds", exact: true }).click();
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await entries(page).getByRole("link", { name: "order-back" }).click();
+    await page.getByRole("columnheader", { name: "Refunded", exact: true }).waitFor();
+    await expect.poll(() => page.locator("table tbody tr").first().textContent()).toContain("2.50");
+    expect(complaints).toEqual([]);
+  });
 });
 
 describe("the source of a user", () => {

@@ -64,6 +64,11 @@ export function dayOf(atMs: number, timeZone: string): string {
   return new Intl.DateTimeFormat("sv-SE", { timeZone }).format(atMs);
 }
 
+/** What the clock shows at a moment, from "00" to "23". */
+export function hourOf(atMs: number, timeZone: string): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", hourCycle: "h23" }).format(atMs);
+}
+
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 }

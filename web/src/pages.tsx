@@ -46,6 +46,15 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/ad-report/ad-report.tsx").then((page) => ({ default: page.AdReportPage }))),
   },
   {
+    path: "/ad-revenue",
+    title: { en: "Ad revenue", zh: "广告变现" },
+    group: "results",
+    needsApp: true,
+    component: lazy(() =>
+      import("./pages/ad-revenue/ad-revenue.tsx").then((page) => ({ default: page.AdRevenuePage })),
+    ),
+  },
+  {
     path: "/orders",
     title: { en: "Orders", zh: "订单" },
     group: "results",
@@ -86,6 +95,15 @@ export const PAGES: readonly Page[] = [
     group: "promote",
     needsApp: true,
     component: lazy(() => import("./pages/cost/cost.tsx").then((page) => ({ default: page.CostPage }))),
+  },
+  {
+    path: "/authorised",
+    title: { en: "Choose accounts", zh: "选择账户" },
+    group: null,
+    needsApp: false,
+    component: lazy(() =>
+      import("./pages/authorise/authorised.tsx").then((page) => ({ default: page.AuthorisedPage })),
+    ),
   },
   {
     path: "/apps",

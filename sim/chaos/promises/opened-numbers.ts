@@ -57,16 +57,20 @@ function unequalSums({ sums, users, orders, costs, numbers }: Explained): string
   return isOff ? [...differing, `orders ${paid}, cell ${sums.pay_cents}`] : differing;
 }
 
-/** Checks that the report holds every order that the truth knows, on any day, and nothing else. */
+/** Checks that the report holds every order and refund that the truth knows, on any day, and nothing else. */
 async function paymentsAgainstTruth({ site, findings }: Audit, days: [string, string]): Promise<void> {
   const orders = new Map<string, number>();
+  const refunds = new Map<string, number>();
   for (const { clientId, events } of site.truth.people) {
     for (const { happening, serial } of events) {
-      const isThere = happening.kind === "pay" && !site.journal.isExcused(serial, clientId);
-      if (isThere) orders.set(happening.orderId, happening.cents);
+      if (site.journal.isExcused(serial, clientId)) continue;
+      if (happening.kind === "pay") orders.set(happening.orderId, happening.cents);
+      if (happening.kind !== "refund") continue;
+      const asked = happening.cents ?? Number.POSITIVE_INFINITY;
+      refunds.set(happening.orderId, (refunds.get(happening.orderId) ?? 0) + asked);
     }
   }
-  const cents = [...orders.values()].reduce((total, one) => total + one, 0);
+  const cents = [...orders].reduce((total, [id, paid]) => total + paid - Math.min(paid, refunds.get(id) ?? 0), 0);
   const { total } = await site.reports.adReport({
     app_id: site.operator.app.appId,
     date_list: days,

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { type PostbackTest, postbackTestBody } from "../../contract/admin/postback-test.ts";
 import { calendarOf } from "../../domain/calendar.ts";
+import { loadConnectors } from "../../outbound/connectors.ts";
 import type { TestDesk } from "../../postback/test-desk.ts";
 import { type PreparedTest, prepareTest } from "../../postback/test-postback.ts";
 import { readTest } from "../../postback/test-wish.ts";
@@ -26,7 +27,8 @@ export async function testPostback(desk: TestingDesk, body: TestBody): Promise<P
       noted: (test) => notedOf(body, test),
       run: async (tx) => {
         const { vault, clock, mayCallPrivate } = desk;
-        const test = await prepareTest(tx, { vault, nowMs: clock(), mayCallPrivate }, readTest(body));
+        const wish = readTest(body, await loadConnectors(tx, body.app_id));
+        const test = await prepareTest(tx, { vault, nowMs: clock(), mayCallPrivate }, wish);
         desk.tests.admit(test);
         return test;
       },

@@ -1,5 +1,7 @@
 import type { Static } from "typebox";
 import { accountRemoveBody, accountSetBody } from "../../contract/setting/account.ts";
+import { lockConnectors } from "../../db/declared-connector.ts";
+import type { Executor } from "../../db/engine/sql.ts";
 import {
   type AccountKey,
   loadAccount,
@@ -15,6 +17,7 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { withValues } from "../../outbound/account-token.ts";
 import { type ShownAccount, shownAccount } from "../../outbound/account-view.ts";
+import { loadConnectors } from "../../outbound/connectors.ts";
 import {
   type AccountChange,
   accountFieldsOf,
@@ -23,7 +26,7 @@ import {
   readAccountPlatform,
   readAdvertiserId,
 } from "../../platform/account.ts";
-import { POSTBACK_PLATFORMS } from "../../platform/registry.ts";
+import { CODED, type Connectors } from "../../platform/connectors.ts";
 import { assertApps, knownAppRules } from "../apps.ts";
 import { act, type Desk } from "../desk.ts";
 
@@ -39,18 +42,20 @@ export function setAccount(desk: Desk & { mayCallPrivate: boolean }, body: SetBo
     body,
     run: async (tx) => {
       const { appId, timeZone } = await knownAppRules(tx, body.app_id);
-      const key = keyOf(body);
+      const connectors = await connectorsFor(tx, body);
+      const key = keyOf(body, connectors);
       const rate = body.rate === undefined ? undefined : String(body.rate);
-      const change = readAccount(key.adPlatform, { ...body, rate }, desk);
+      const { mayCallPrivate } = desk;
+      const change = readAccount(key.adPlatform, { ...body, rate }, { mayCallPrivate, connectors });
       const known = await loadAccount(tx, vault, key, "lock");
       if (!known && (await loadAccounts(tx, vault, appId)).length >= LIMITS.accountsPerApp)
         throw bad(`An app can have at most ${LIMITS.accountsPerApp} accounts; remove one first.`);
       if (known) requireSecretsAgain(known, change);
-      const account = changed(known ?? newAccount(key), change);
+      const account = changed(known ?? newAccount(key, connectors), change, connectors);
       if (account.costs && account.advertiserId === "")
         throw bad("Costs are pulled per advertiser: advertiser_id is missing.");
       await storeAccount(tx, vault, account, clock());
-      return shownAccount(account, calendarOf(timeZone));
+      return shownAccount(account, { calendar: calendarOf(timeZone), nowMs: clock() });
     },
   });
 }
@@ -65,7 +70,7 @@ export function dropAccount(desk: Desk, body: RemoveBody): Promise<{ given_up: n
     body,
     run: async (tx) => {
       await assertApps(tx, [body.app_id]);
-      const key = keyOf(body);
+      const key = keyOf(body, await loadConnectors(tx, body.app_id));
       const isRemoved = await removeAccount(tx, key);
       const givenUp = await giveUpLane(tx, laneOf(key), { reason: REMOVED, nowMs: desk.clock() });
       // A batch applied at the same time may have left something in the lane of an account that is already gone.
@@ -75,13 +80,20 @@ export function dropAccount(desk: Desk, body: RemoveBody): Promise<{ given_up: n
   });
 }
 
-function keyOf({ app_id: appId, ad_platform, advertiser_id = "" }: RemoveBody): AccountKey {
-  return { appId, adPlatform: readAccountPlatform(ad_platform), advertiserId: readAdvertiserId(advertiser_id) };
+function keyOf({ app_id: appId, ad_platform, advertiser_id = "" }: RemoveBody, connectors: Connectors): AccountKey {
+  const adPlatform = readAccountPlatform(ad_platform, connectors);
+  return { appId, adPlatform, advertiserId: readAdvertiserId(advertiser_id) };
+}
+
+/** An account must not outlive the connector that its app has declared, so the two change one after the other. */
+async function connectorsFor(tx: Executor, { app_id: appId, ad_platform }: SetBody): Promise<Connectors> {
+  if (!CODED.accountPlatforms.includes(ad_platform)) await lockConnectors(tx, appId);
+  return loadConnectors(tx, appId);
 }
 
 /** A new account sends postbacks; if the platform takes none, it pulls costs. */
-function newAccount(key: AccountKey): PlatformAccount {
-  const takesPostbacks = POSTBACK_PLATFORMS.includes(key.adPlatform);
+export function newAccount(key: AccountKey, connectors: Connectors): PlatformAccount {
+  const takesPostbacks = connectors.postbackOf(key.adPlatform) !== undefined;
   return {
     ...key,
     postbacks: takesPostbacks,
@@ -90,13 +102,18 @@ function newAccount(key: AccountKey): PlatformAccount {
     settings: {},
     secrets: {},
     tokenExpiresAtMs: null,
+    refreshExpiresAtMs: null,
+    authorisationId: null,
     lastError: "",
     lastErrorAtMs: null,
   };
 }
 
 /** Prevents a person who may change an account from having its hidden secrets sent to a server of their own. */
-function requireSecretsAgain({ adPlatform, settings, secrets }: PlatformAccount, { values }: AccountChange): void {
+export function requireSecretsAgain(
+  { adPlatform, settings, secrets }: PlatformAccount,
+  { values }: Pick<AccountChange, "values">,
+): void {
   const moved = movedAddresses(adPlatform, { before: settings, after: values });
   const kept = Object.keys(secrets).filter((name) => values[name] === undefined);
   if (moved.length === 0 || kept.length === 0) return;
@@ -104,18 +121,19 @@ function requireSecretsAgain({ adPlatform, settings, secrets }: PlatformAccount,
   throw bad(`${moved.join(", ")}: a new address needs the secrets again, or empty texts to remove them: ${which}.`);
 }
 
-function changed(account: PlatformAccount, change: AccountChange): PlatformAccount {
+function changed(account: PlatformAccount, change: AccountChange, connectors: Connectors): PlatformAccount {
   const { values, postbacks = account.postbacks, costs = account.costs, ratePerS = account.ratePerS } = change;
   const hasNewToken = values.access_token !== undefined || values.refresh_token !== undefined;
   return {
-    ...withValues(account, accountFieldsOf(account.adPlatform), values),
+    ...withValues(account, accountFieldsOf(account.adPlatform, connectors), values),
     postbacks,
     costs,
     ratePerS,
     // The last error happened with other settings.
     lastError: "",
     lastErrorAtMs: null,
-    ...(hasNewToken && { tokenExpiresAtMs: null }),
+    // Tokens that were typed are this account's own.
+    ...(hasNewToken && { tokenExpiresAtMs: null, refreshExpiresAtMs: null, authorisationId: null }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type AppRules, loadAppRules } from "../../db/app.ts";
 import { loadRuleSettings } from "../../db/attribution-setting.ts";
 import { loadCallbackWishes } from "../../db/callback.ts";
+import { loadDeclaredPlatforms } from "../../db/declared-connector.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadReaches } from "../../db/platform-account.ts";
 import { loadPostbackRules } from "../../db/postback-rule.ts";
@@ -55,9 +56,11 @@ async function loadBooks(executor: Executor, appIds: readonly number[]): Promise
   const wishes = await loadCallbackWishes(executor, appIds);
   const telling = [...new Set([...accounts, ...wishes].map(({ appId }) => appId))];
   const rules = await loadPostbackRules(executor, telling);
+  const declared = telling.length === 0 ? [] : await loadDeclaredPlatforms(executor, telling);
   return new Map(
     telling.map((appId) => {
       const own = wishes.filter((wish) => wish.appId === appId);
+      const declares = new Set(declared.filter((one) => one.appId === appId).map(({ adPlatform }) => adPlatform));
       const book = new PostbackBook({
         appId,
         rules: rules.filter((rule) => rule.appId === appId),
@@ -66,7 +69,7 @@ async function loadBooks(executor: Executor, appIds: readonly number[]): Promise
           attribution: own.some(({ kind }) => kind === "attribution"),
           events: new Set(own.flatMap(({ kind, events }) => (kind === "event" ? events : []))),
         },
-        takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
+        takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined || declares.has(platform),
       });
       return [appId, book];
     }),

@@ -1,6 +1,7 @@
 import { eventRow } from "../../db/event.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserDay } from "../../db/user-day.ts";
+import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../../domain/event/metadata.ts";
 import { changeProfile, type ProfileOperation } from "../../domain/event/profile.ts";
 import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
@@ -20,6 +21,7 @@ import type { AppSetting } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import type { Facts } from "../facts/facts.ts";
 import { newUser } from "../facts/new-user.ts";
+import { noteRefund } from "./refunds.ts";
 import type { Stored } from "./stored.ts";
 
 /** One entry being applied: the user whose events it holds, and the settings that judge them. */
@@ -101,7 +103,7 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   const ecpm = numberOf(event.properties.$ecpm);
   const at = { atMs: event.atMs, day: event.day, receivedAtMs: head.at };
   const counters = countersAt(facts, user, at);
-  countTrackEvent(counters, { event: event.event, ecpm });
+  countTrackEvent(counters, { event: event.event, ecpm, adUnit: adUnitOf(event.properties.$ad_unit_id) });
   if (event.event === "$AdShow") {
     const view = {
       micros: microsOfEcpm(ecpm),
@@ -189,24 +191,9 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
 }
 
 /** Keeps a refund for its order. It is not an activity of the user: usually the app's own systems report it. */
-function takeRefund({ facts, head, app, user }: Taken, event: SentEvent, refund: SentRefund): void {
-  const { refundId, traceId, amount, currency } = refund;
-  const conversion = amount === null ? undefined : convertToCents(amount, currency, app);
+function takeRefund({ facts, head, app, user }: Taken, { day, atMs }: SentEvent, refund: SentRefund): void {
   facts.users.put(user);
-  facts.tallies.refunds.push({
-    appId: app.appId,
-    refundId,
-    traceId,
-    clientId: user.clientId,
-    day: event.day,
-    atMs: event.atMs,
-    receivedAtMs: head.at,
-    asked: {
-      amount: amount === null ? null : roundHalfAway(amount),
-      currency: currency || app.currency,
-      cents: conversion?.kind === "converted" ? conversion.cents : null,
-    },
-  });
+  noteRefund(facts, app, { ...refund, clientId: user.clientId, day, atMs, receivedAtMs: head.at });
 }
 
 /** Notes names that the app has not used before. Only collect may bring new ones. */

@@ -55,6 +55,7 @@ export function applyUserEntry(facts: Facts, entry: UserEntry): void {
     case "handle_event":
     case "reset_client_id":
     case "erase":
+    case "refunds":
       throw new Error(`A ${head.kind} entry is not about the user itself.`);
   }
 }

@@ -1,9 +1,12 @@
 import type pg from "pg";
+import { noteAdRevenueChanges } from "../../db/ad-revenue-change.ts";
 import { loadTrackEvents } from "../../db/event.ts";
 import { loadEventParts } from "../../db/event-day.ts";
 import { loadPayments } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";
+import { changesOfAds } from "../../db/user-ad-day.ts";
 import { addUserDays, deleteUserDays, type UserDay } from "../../db/user-day.ts";
+import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { numberOf } from "../../domain/json.ts";
 import { userKeyText } from "../entry/key-text.ts";
 import { REFUND_EVENT } from "../entry/refund.ts";
@@ -20,13 +23,15 @@ const USERS_AT_ONCE = 200;
 export async function recountDays(
   tx: pg.PoolClient,
   settings: AppSettings,
-  users: readonly UserAccount[],
+  { users, receivedAtMs }: { users: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
   for (let at = 0; at < users.length; at += USERS_AT_ONCE) {
     const some = users.slice(at, at + USERS_AT_ONCE);
     const counted = await countDays(tx, settings, some);
     await deleteUserDays(tx, some);
     await addUserDays(tx, counted);
+    // Their shares of pulled revenue were deleted with the old days.
+    await noteAdRevenueChanges(tx, changesOfAds(counted), receivedAtMs);
   }
 }
 
@@ -43,7 +48,8 @@ async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readon
   for (const user of users) dayOf(user, user.registeredAtMs);
   for (const row of await loadTrackEvents(tx, users)) {
     if (row.event === REFUND_EVENT) continue;
-    countTrackEvent(dayOf(byKey.get(userKeyText(row))!, row.atMs), { event: row.event, ecpm: numberOf(row.ecpm) });
+    const counted = { event: row.event, ecpm: numberOf(row.ecpm), adUnit: adUnitOf(row.adUnit) };
+    countTrackEvent(dayOf(byKey.get(userKeyText(row))!, row.atMs), counted);
   }
   for (const row of await loadPayments(tx, users))
     countPayment(dayOf(byKey.get(userKeyText(row))!, row.atMs), row.cents);

@@ -9,7 +9,7 @@ import { costPullCommands } from "./cost-pull-commands.ts";
 
 type Json = { json?: boolean };
 
-/** Costs of ads, from the platforms or from files, and names of accounts, plans and ads. */
+/** Costs of ads, from the platforms or from files, and names of accounts, plans, ads and creatives. */
 export function costCommands(program: Command): void {
   const cost = program.command("cost").description("Costs of ads");
   costPullCommands(cost);
@@ -41,9 +41,9 @@ export function costCommands(program: Command): void {
 
   program
     .command("ad-object")
-    .description("Names of plans and ads")
+    .description("Names of plans, ads and creatives")
     .command("import")
-    .description(`Import a CSV file. Columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan or ad`)
+    .description(`Import a CSV file. Columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan, ad or creative`)
     .argument("<file>", "the file; - for standard input")
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>

@@ -52,7 +52,7 @@ function listCommand(postback: Command): void {
 
 function rowOf(row: ShownPostback): Record<string, unknown> {
   const { client_id, event_type, subject, trace_id, ad_platform, status, reason, attempts } = row;
-  const { value_cents, back_cents, at } = row;
+  const { value_cents, back_cents, refunded_cents, at } = row;
   const about = subject === trace_id ? "" : subject;
   return {
     at,
@@ -66,6 +66,7 @@ function rowOf(row: ShownPostback): Record<string, unknown> {
     attempts,
     value_cents,
     told_cents: back_cents,
+    refunded_cents,
   };
 }
 

@@ -14,7 +14,7 @@ export function exportCommand(program: Command): void {
   const command = program.command("export").description("Write stored data to standard output, from one snapshot");
 
   add(command, "events", "Events of local days, both included", () => ({}));
-  add(command, "orders", "Orders paid on local days, both included, as the order list shows them", ({ from, to }) => ({
+  add(command, "orders", "Orders paid on local days, both included, as the console lists them", ({ from, to }) => ({
     event_filtering: { PayEventTime: [from, to] },
   }));
   add(command, "users", "Users registered on local days, both included, as the user list shows them", (days) => ({

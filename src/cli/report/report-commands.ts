@@ -60,7 +60,7 @@ function adCommand(report: Command): void {
     .option("--channels <names>", "only these channels", parseList, [])
     .option("--versions <numbers>", "only users of these versions", parseIntegers, [])
     .option("--campaigns <ids>", "only these campaigns", parseList, [])
-    .option("--names <fields>", "names and states to add, e.g. advertiser_name,AidName", parseList, [])
+    .option("--names <fields>", "names and states to add, e.g. advertiser_name,AidName,CidName", parseList, [])
     .action((options: AdOptions) =>
       pull(options, async (client) => {
         const answer = await client.adReport(adBody(options));

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { dropAccount, setAccount } from "../../admin/setting/accounts.ts";
 import { UsageError } from "../../errors.ts";
 import { listAccountFields, listAccounts, type ShownAccount } from "../../outbound/account-view.ts";
+import { loadConnectors } from "../../outbound/connectors.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, parseInteger, print, tableOf } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
@@ -23,9 +24,10 @@ export function accountCommands(program: Command): void {
     .command("fields")
     .description("List the fields of an account at a platform")
     .requiredOption("--platform <name>", "ad platform")
+    .option("--app <app>", "app id, for a platform whose connector the app has declared", parseInteger)
     .option("--json", "print JSON")
-    .action((options: { platform: string } & Json) => {
-      const fields = listAccountFields(options.platform);
+    .action(async (options: { platform: string; app?: number } & Json) => {
+      const fields = await fieldsFor(options);
       print(fields, options, () => tableOf(fields.map((field) => ({ ...field, secret: field.secret ? "yes" : "" }))));
     });
 
@@ -37,8 +39,8 @@ export function accountCommands(program: Command): void {
     .action((options: { app: number } & Json) =>
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
-        const rows = await listAccounts(session.pool, session.vault, app);
-        print(rows, options, () => tableOf(rows.map(shownOf)));
+        const rows = await listAccounts(session.pool, session.vault, app, deskOf(session).clock());
+        print(rows, options, () => [tableOf(rows.map(shownOf)), ...rows.flatMap(warningOf)].join("\n"));
       }),
     );
 
@@ -56,6 +58,15 @@ export function accountCommands(program: Command): void {
       );
     }),
   );
+}
+
+/** Only a declared connector needs the database. */
+async function fieldsFor({ platform, app }: { platform: string; app?: number }) {
+  if (app === undefined) return listAccountFields(platform);
+  return withDatabase(async (session) => {
+    const { appId } = await findApp(session, app);
+    return listAccountFields(platform, await loadConnectors(session.pool, appId));
+  });
 }
 
 function setCommand(account: Command): void {
@@ -105,6 +116,13 @@ function secretsOf(given: Values): Values {
     throw new UsageError("Only one secret can be read from standard input.");
   }
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, readSecretOption(text)]));
+}
+
+/** A sentence about an account that somebody has to authorise again. */
+function warningOf({ ad_platform, advertiser_id, refresh_state, refresh_expires_at }: ShownAccount): string[] {
+  if (refresh_state === "lasts") return [];
+  const [account, verb] = [`${ad_platform} ${advertiser_id}`.trimEnd(), refresh_state === "ended" ? "ended" : "ends"];
+  return [`The authorisation of ${account} ${verb} at ${refresh_expires_at}: connect it again in the console.`];
 }
 
 function shownOf(account: ShownAccount): Record<string, unknown> {

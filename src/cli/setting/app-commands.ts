@@ -79,7 +79,7 @@ function setCommand(app: Command): void {
     .option("--currency <code>", "currency of its amounts, e.g. CNY", parseCurrency)
     .option(
       "--pay-share <share>",
-      "the app's share of a payment after the platform's fee, e.g. 0.6; for roi_version 2",
+      "the app's share of a payment after the platform's fee where no share rule fits, e.g. 0.6; for roi_version 2",
       parseShare,
     )
     .addOption(

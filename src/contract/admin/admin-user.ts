@@ -62,7 +62,7 @@ export type UserView = Static<typeof userView>;
 export const userViewAnswer = envelopeSchema(userView);
 
 /** The order of entries at the same instant: an effect is shown above its cause. */
-export const TIMELINE_KINDS = ["postback", "order", "event", "return", "registration", "touch"] as const;
+export const TIMELINE_KINDS = ["postback", "refund", "order", "event", "return", "registration", "touch"] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 export const timelineQuery = Type.Object({
@@ -81,6 +81,11 @@ const item = <Kind extends TimelineKind, const Fields extends Record<string, Typ
 
 const decided = { ad_platform: text("Empty: organic"), method, number: Type.Integer(), campaign: Type.String() };
 
+const refunded = {
+  refunded_cents: Type.Integer({ description: "Amount of the order that was paid back; 0: none" }),
+  refunded_at: text("When last; empty: never"),
+};
+
 export const timelineItem = Type.Union([
   item("postback", {
     event_type: text("`$attribution` and `$event` are the app's own callbacks"),
@@ -94,7 +99,16 @@ export const timelineItem = Type.Union([
     resent: Type.Integer(),
     value_cents: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
     back_cents: Type.Integer(),
+    ...refunded,
     changed_at: Type.String(),
+  }),
+  item("refund", {
+    refund_id: Type.String(),
+    trace_id: text("The order that was paid back"),
+    cents: Type.Integer({ description: "Amount that counts: never more than was left of the order" }),
+    order_cents: Type.Integer(),
+    net_cents: Type.Integer({ description: "What this refund left of the order" }),
+    received_at: Type.String(),
   }),
   item("order", {
     trace_id: Type.String(),
@@ -103,6 +117,8 @@ export const timelineItem = Type.Union([
     is_virtual: Type.Integer(),
     postback_status: Type.Integer(),
     back_cents: Type.Integer(),
+    ...refunded,
+    net_cents: Type.Integer({ description: "The amount less refunds" }),
     properties: json("Properties of the payment event"),
   }),
   item("event", {
@@ -111,6 +127,15 @@ export const timelineItem = Type.Union([
     event: text("Name of the event"),
     properties: json("Properties as stored"),
     received_at: Type.String(),
+    ad_revenue: Type.Optional(
+      Type.Object(
+        {
+          origin: oneOf(["reported", "pulled", "estimated"], "Who says so: the client, the platform, or the eCPM"),
+          amount: Type.Number({ description: "In major units of the app's currency" }),
+        },
+        { description: "What a shown ad earned; absent for other events, and when nobody has said anything" },
+      ),
+    ),
   }),
   item("return", decided),
   item("registration", { ...decided, channel: Type.String(), version: Type.Number(), is_history: Type.Boolean() }),

@@ -84,7 +84,7 @@ const measures = (description: string) => Type.Array(Type.String(), { descriptio
 
 const shownFormula = Type.Object(
   {
-    of: measures("Sums that are added"),
+    of: measures("Sums that are added, except `ruled_…`: payments under share rules, which are taken away"),
     by: measures("Sums to divide by; empty: no division"),
     times: Type.Integer(),
     has_pay_share: Type.Boolean({ description: "Payments count by the app's share" }),
@@ -176,7 +176,7 @@ const explained = Type.Object({
   metric: Type.String(),
   value: Type.Number({ description: "The number as the report shows it" }),
   formula: shownFormula,
-  pay_share: Type.Number({ description: "Share of a payment that counts in `roi_version` 2" }),
+  pay_share: Type.Number({ description: "Share of a payment that counts in `roi_version` 2, unless a rule fits it" }),
   sums: amounts("The sums of the cell, to which the formula was applied"),
   users: Type.Array(
     Type.Unsafe<{ client_id: string } & Record<string, string | number>>({
@@ -191,9 +191,16 @@ const explained = Type.Object({
     Type.Object({
       trace_id: Type.String(),
       client_id: Type.String(),
-      time: Type.String({ description: "In the app's time zone" }),
-      cents: Type.Integer(),
+      kind: Type.Unsafe<"order" | "refund">({ type: "string", enum: ["order", "refund"] }),
+      time: Type.String({ description: "When it counts, in the app's time zone" }),
+      cents: Type.Integer({ description: "What it adds; negative for a refund that lowers payments" }),
+      refunded_cents: Type.Integer({ description: "Amount of the order that was paid back; 0: none" }),
+      back_cents: Type.Integer({ description: "Amount of the order that platforms were told; a refund leaves it" }),
+      share: Type.Number({
+        description: "Share of it that counts in `roi_version` 2: of a share rule, else `pay_share`",
+      }),
     }),
+    { description: "Orders, and refunds of orders" },
   ),
   costs: Type.Array(cells("A cost with its day and dimensions")),
   numbers: Type.Object(

@@ -16,13 +16,16 @@ const money = (description: string) =>
   Type.Number({ description: `${description}, in major units of the app's currency` });
 
 export const csvBody = Type.Object({
-  app_id: Type.Optional(Type.Integer({ description: "Application id; required for costs and rebates" })),
+  app_id: Type.Optional(Type.Integer({ description: "Application id; required for costs, rebates and refunds" })),
   csv: Type.String({ description: "The file with its header row" }),
 });
 
 export const csvQuery = Type.Object({
   app_id: Type.Optional(
-    Type.String({ pattern: "^\\d{1,10}$", description: "Application id, for costs and rebates sent as `text/csv`" }),
+    Type.String({
+      pattern: "^\\d{1,10}$",
+      description: "Application id, for costs, rebates and refunds sent as `text/csv`",
+    }),
   ),
 });
 
@@ -148,6 +151,8 @@ const costRow = Type.Object({
   gid_name: Type.String(),
   aid: Type.String(),
   aid_name: Type.String(),
+  creative: Type.String(),
+  creative_name: Type.String(),
   csite: Type.String(),
   channel: Type.String(),
   os_platform: Type.String(),
@@ -187,7 +192,7 @@ const preview = {
   ),
   problem_count: Type.Integer({ description: "Number of all problems, listed or not" }),
 };
-const filePreview = Type.Object(preview);
+export const filePreview = Type.Object(preview);
 export type FilePreview = Static<typeof filePreview>;
 
 const previewSums = { ...sums, cost_before: money("Stored cost of the rows that are replaced or the same") };

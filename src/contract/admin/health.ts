@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { HEALTH_PROBLEMS, type HealthProblem, type HealthState } from "../../domain/health.ts";
 import { LEDGER_STEPS, type LedgerStep } from "../../domain/ledger.ts";
+import { REFRESH_STATES } from "../../domain/refresh-state.ts";
 import { REFUSALS, type Refusal } from "../../domain/refusal.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
@@ -59,6 +60,8 @@ const account = Type.Object({
   costs: Type.String({ description: "on, off" }),
   last_error: Type.String({ description: "Empty: no error" }),
   last_error_at: Type.String(),
+  refresh_expires_at: Type.String({ description: "When the refresh token ends; empty: not known" }),
+  refresh_state: choice(REFRESH_STATES, "`ends_soon`: within a week"),
 });
 
 const costPull = Type.Object({

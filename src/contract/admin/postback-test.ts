@@ -38,7 +38,15 @@ export const postbackTestBody = Type.Object({
   ),
 });
 
-export const postbackTestQuery = Type.Object({ ad_platform: platform });
+export const postbackTestQuery = Type.Object({
+  ad_platform: platform,
+  app_id: Type.Optional(
+    Type.String({
+      pattern: "^\\d{1,10}$",
+      description: "Application id, for a platform whose connector the app has declared",
+    }),
+  ),
+});
 
 const mark = (description: string) => Type.String({ description });
 

@@ -116,6 +116,13 @@ export const ORDER_COLUMNS = {
   ...(Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, "property"])) as EventColumns),
 } as const satisfies Columns;
 
+/** What the console and exports show of an order beyond the interface, whose record is fixed. */
+export const REFUND_COLUMNS = {
+  RefundAmount: "cents",
+  RefundTime: "time",
+  NetAmount: "cents",
+} as const satisfies Columns;
+
 export const USER_COLUMNS = {
   ...SHARED_COLUMNS,
   user$first_visit_time: "property",
@@ -160,6 +167,9 @@ export const DEVICE_COLUMNS = {
 export const orderRecord = Type.Object(schemasOf(ORDER_COLUMNS));
 export type OrderListRecord = Static<typeof orderRecord>;
 
+const refundedOrderRecord = Type.Object({ ...schemasOf(ORDER_COLUMNS), ...schemasOf(REFUND_COLUMNS) });
+export type RefundedOrderRecord = Static<typeof refundedOrderRecord>;
+
 export const userRecord = Type.Object({
   ...schemasOf(USER_COLUMNS),
   re_attribute_info: Type.Union([Type.Null(), Type.Object(schemasOf(RETURN_COLUMNS))]),
@@ -188,6 +198,12 @@ export const orderList = Type.Object({
 });
 export type OrderList = Static<typeof orderList>;
 
+export const refundedOrderList = Type.Object({
+  ...orderList.properties,
+  list: Type.Array(refundedOrderRecord, { description: "`NetAmount`: the amount less refunds" }),
+});
+export type RefundedOrderList = Static<typeof refundedOrderList>;
+
 export const userList = Type.Object({
   page_info: pageInfo,
   list: Type.Array(userRecord),
@@ -196,4 +212,5 @@ export const userList = Type.Object({
 export type UserList = Static<typeof userList>;
 
 export const orderListAnswer = envelopeSchema(orderList);
+export const refundedOrderListAnswer = envelopeSchema(refundedOrderList);
 export const userListAnswer = envelopeSchema(userList);

@@ -44,16 +44,17 @@ export const adReportBody = Type.Object({
         advertiser_id_list: filterList("Accounts"),
         gid_list: filterList("Plans"),
         aid_list: filterList("Ads"),
+        creative_list: filterList("Creatives"),
         os_platform_list: filterList("Device types: `ios`, `android`, `harmony`, `unknown`"),
         csite_list: filterList("Placements"),
       },
       {
         description:
-          "`version_list` of numbers, and lists of texts: `ad_platform_list`, `channel_list`, `turbo_promoted_object_id_list`, `advertiser_id_list`, `gid_list`, `aid_list`, `os_platform_list`, `csite_list`. All must hold",
+          "`version_list` of numbers, and lists of texts: `ad_platform_list`, `channel_list`, `turbo_promoted_object_id_list`, `advertiser_id_list`, `gid_list`, `aid_list`, `creative_list`, `os_platform_list`, `csite_list`. All must hold",
       },
     ),
   ),
-  dims_metrics_list: filterList("Names and states of accounts, plans and ads; each needs its dimension"),
+  dims_metrics_list: filterList("Names and states of accounts, plans, ads and creatives; each needs its dimension"),
 });
 
 export const orderByList = Type.Optional(

@@ -1,10 +1,15 @@
 import { type Static, Type } from "typebox";
 import { CALLBACK_KINDS, type CallbackKind } from "../../domain/postback/callback.ts";
+import { REFRESH_STATES, type RefreshState } from "../../domain/refresh-state.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
 import { choice, table } from "../fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
+const appIdText = Type.String({
+  pattern: "^\\d{1,10}$",
+  description: "Application id, for a platform whose connector the app has declared",
+});
 const platform = Type.String({ description: "Ad platform", minLength: 1, maxLength: 40 });
 const advertiserId = Type.Optional(
   Type.String({
@@ -14,7 +19,7 @@ const advertiserId = Type.Optional(
 );
 const values = (description: string) => Type.Optional(table(description));
 
-export const accountFieldsQuery = Type.Object({ ad_platform: platform });
+export const accountFieldsQuery = Type.Object({ ad_platform: platform, app_id: Type.Optional(appIdText) });
 
 export const accountSetBody = Type.Object({
   app_id: appId,
@@ -65,12 +70,18 @@ const account = Type.Object({
   settings: Type.Unsafe<Readonly<Record<string, string>>>({ type: "object", additionalProperties: { type: "string" } }),
   secrets: Type.Array(Type.String(), { description: "Names of the secrets that are set; never their values" }),
   token_expires_at: Type.String(),
+  refresh_expires_at: Type.String({ description: "When the refresh token ends; empty when that is not known" }),
+  refresh_state: Type.Unsafe<RefreshState>({
+    type: "string",
+    enum: [...REFRESH_STATES],
+    description: "`ends_soon`: within a week; somebody has to authorise again, unless the account is used before",
+  }),
   last_error: Type.String({ description: "The last error; empty once it works again" }),
   last_error_at: Type.String(),
 });
 export type Account = Static<typeof account>;
 
-const accountList = Type.Object({ accounts: Type.Array(account) });
+export const accountList = Type.Object({ accounts: Type.Array(account) });
 export type AccountList = Static<typeof accountList>;
 
 const accountField = Type.Object({

@@ -34,7 +34,8 @@ export const appEditBody = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "The app's share of a payment after the platform's fee, up to 4 decimals; for `roi_version` 2",
+      description:
+        "The app's share of a payment after the platform's fee where no share rule fits, up to 4 decimals; for `roi_version` 2",
     }),
   ),
   refunds_on: Type.Optional(refundsOn),

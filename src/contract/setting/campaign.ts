@@ -108,8 +108,22 @@ const adPlatform = Type.Object({
 });
 export type AdPlatform = Static<typeof adPlatform>;
 
-const platformList = Type.Object({ platforms: Type.Array(adPlatform) });
+const platformList = Type.Object({
+  platforms: Type.Array(adPlatform),
+  publishers: Type.Array(Type.String(), {
+    description: "Platforms whose ads the app itself shows, and from which revenue can be pulled with an account",
+  }),
+});
 export type PlatformList = Static<typeof platformList>;
+
+export const platformListQuery = Type.Object({
+  app_id: Type.Optional(
+    Type.String({
+      pattern: "^\\d{1,10}$",
+      description: "Application id, to list the connectors that it has declared too",
+    }),
+  ),
+});
 
 export const campaignAnswer = envelopeSchema(campaign);
 export const campaignListAnswer = envelopeSchema(campaignList);

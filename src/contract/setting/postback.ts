@@ -169,6 +169,8 @@ const postback = Type.Object({
   resent: Type.Integer({ description: "How often it was requested again" }),
   value_cents: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Amount to send" }),
   back_cents: Type.Integer({ description: "Amount that was sent" }),
+  refunded_cents: Type.Integer({ description: "Amount of its order that was paid back; 0: none" }),
+  refunded_at: Type.String({ description: "When last, in the app's zone; empty: never" }),
   at: Type.String({ description: "When it happened, in the app's zone" }),
   changed_at: Type.String(),
 });

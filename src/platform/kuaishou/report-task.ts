@@ -17,7 +17,7 @@ export function isTask({ list }: CostQuestion): boolean {
 }
 
 /** The number by which a task names the level of its report. */
-const VIEW_TYPES: Readonly<Record<string, string>> = { account: "1", campaign: "2", unit: "3" };
+const VIEW_TYPES: Readonly<Record<string, string>> = { account: "1", campaign: "2", unit: "3", creative: "4" };
 /** A task's name is unique in its account and has at most 50 characters. */
 const NONCE_CHARACTERS = 12;
 

@@ -1,24 +1,29 @@
 import { costRows } from "../../db/cost.ts";
-import { cubeRows, distinctUsers } from "../../db/cube.ts";
+import { cubeRows, distinctUsers, userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { registrationRows } from "../../db/hour.ts";
+import type { UserRange } from "../../db/user-dimension.ts";
 import {
   COHORTS_OF,
   COST_MEASURES,
+  type Cohort,
   type CostMeasure,
+  DISTINCT_MEASURES,
   type DistinctMeasure,
+  type FineDimension,
   type Measure,
   type Sums,
   type UserMeasure,
 } from "../../domain/cube.ts";
 import { LIMITS } from "../../limits.ts";
-import { type Dimension, isCubeDimension } from "../metric/dimension.ts";
+import { type Dimension, isCubeDimension, isFineDimension } from "../metric/dimension.ts";
 import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
 
 /** A row of a report: the values of its dimensions, in the requested order, and its sums. */
 export type ReportRow = { values: string[]; sums: Sums };
 
-type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading">;
+type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading" | "hours">;
 
 /** All rows of the report, with the sums of the measures. */
 export async function querySums(
@@ -28,26 +33,31 @@ export async function querySums(
 ): Promise<ReportRow[]> {
   const userMeasures = measures.filter((one): one is UserMeasure => !isCost(one));
   const costMeasures = measures.filter(isCost);
-  const parts = [
-    sql`select ${columnsOf(question)}${sumsOf(userMeasures)}${nulls(costMeasures)} from ${usersOf(question)}
-      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
-    sql`select ${columnsOf(question)}${nulls(userMeasures)}${sumsOf(costMeasures)} from (${costRows(question)}) c
-      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
-  ];
+  const sums = question.hours
+    ? userMeasures.map((name) => [name, sumOverHours(name)] as const)
+    : plainSums(userMeasures);
+  const users = sql`select ${columnsOf(question)}${named(sums)}${nulls(costMeasures)} from ${usersOf(question, userMeasures)}
+    where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`;
+  // Most costs have no hour, and their row would have nothing else in it.
+  if (question.hours && costMeasures.length === 0) return queryRows(executor, question, [users], measures);
+  const costs = sql`select ${columnsOf(question)}${nulls(userMeasures)}${named(plainSums(costMeasures))}
+    from (${costRows(question, question.hours ? "hour" : "creative")}) c where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`;
   // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are.
-  return queryRows(executor, question, parts, measures);
+  return queryRows(executor, question, [users, costs], measures);
 }
 
-/** Users of several days, each counted once. Grouped without the date, so that a user is in one row only. */
+/** Users of several days or hours, each counted once. Grouped without these, so that a user is in one row only. */
 export async function queryDistinct(
   executor: Executor,
   question: Question,
   measures: readonly DistinctMeasure[],
 ): Promise<ReportRow[]> {
-  const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date") };
-  const sums = measures.map((name) => sql`sum(${distinctUsers(name, question.fromDay)}) as ${identifier(name)}`);
-  const part = sql`select ${columnsOf(own)}, ${listed(sums)} from ${usersOf(question)}
-    where ${filterOf(question.filter, sql`c`)} and c.active_gaps is not null group by ${columnsOf(own)}`;
+  const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date" && name !== "hour") };
+  const sumOf = (name: DistinctMeasure) =>
+    question.hours ? sumOverHours(name) : sql`sum(${distinctUsers(name, question.fromDay)})`;
+  const part = sql`select ${columnsOf(own)}${named(measures.map((name) => [name, sumOf(name)] as const))}
+    from ${usersOf(question, measures)} where ${filterOf(question.filter, sql`c`)} and ${question.hours ? sql`true` : sql`c.active_gaps is not null`}
+    group by ${columnsOf(own)}`;
   return queryRows(executor, own, [part], measures);
 }
 
@@ -90,19 +100,39 @@ export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sq
     left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`;
 }
 
+/** The dimensions beyond the cube's that a report groups or filters by. */
+export function fineOf({ dimensions, filter }: Pick<Question, "dimensions" | "filter">): FineDimension[] {
+  const named = [...dimensions, ...filter.values.map(([name]) => name)];
+  return [...new Set(named.filter(isFineDimension))];
+}
+
 /**
  * The rows of the cube. A user's version changes with every update of the app, so it is not in the cube: reports
- * filtered by version are counted from the users themselves.
+ * filtered by version, and those by dimensions that the cube does not have, are counted from the users themselves.
  */
-function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
+function usersOf(question: Question, measures: readonly UserMeasure[]): Sql {
+  const { appId, fromDay, untilDay, reading, filter, hours } = question;
   const cohorts = COHORTS_OF[reading.caliber];
-  if (filter.versions.length === 0) {
+  const fine = fineOf(question);
+  if (filter.versions.length === 0 && fine.length === 0) {
     return sql`(select * from cube where app_id = ${appId} and cohort = any(${[...cohorts]}::text[])
       and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
   }
-  const where = sql`u.version = any(${filter.versions}::numeric[])`;
-  const counted = cohorts.map((cohort) => cubeRows(cohort, { appId, fromDay, untilDay, where }));
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours };
+  const counted = cohorts.map((cohort) => (hours ? hourlyRows(cohort, range, measures) : cubeRows(cohort, range)));
   return sql`(${joined(counted, sql` union all `)}) c`;
+}
+
+/** Rows of users, which are not added up before users are told apart: the same user may pay in each hour. */
+function hourlyRows(cohort: Cohort, range: UserRange, measures: readonly UserMeasure[]): Sql {
+  const isCounted = measures.some((name) => /^(?:kept_|pay_[ds]\d|ad_[ds]\d)/.test(name));
+  const rows = cohort === "registered" && !isCounted ? registrationRows(range) : userRows(cohort, range);
+  return sql`(${rows})`;
+}
+
+/** The filter of versions as a condition on the user u. */
+export function versionsOf({ versions }: ReportFilter): Sql {
+  return versions.length > 0 ? sql`u.version = any(${versions}::numeric[])` : sql`true`;
 }
 
 /** The filter as a condition on the rows named `alias`. Versions are filtered elsewhere: rows do not have them. */
@@ -112,7 +142,7 @@ export function filterOf({ values }: ReportFilter, alias: Sql): Sql {
 
 /** The columns to group by before optimiser and department are looked up; always at least one. */
 function columnsOf({ dimensions }: Pick<Question, "dimensions">): Sql {
-  const names = new Set<string>(dimensions.filter(isCubeDimension));
+  const names = new Set<string>(dimensions.filter((name) => isCubeDimension(name) || isFineDimension(name)));
   if (dimensions.some(isDerived))
     for (const name of ["ad_platform", "advertiser_id", "turbo_promoted_object_id"]) names.add(name);
   if (dimensions.includes("date")) names.add("day");
@@ -138,8 +168,21 @@ export function dimensionValue(name: Dimension): Sql {
   }
 }
 
-function sumsOf(measures: readonly Measure[]): Sql {
-  return measures.map((name) => sql`, sum(c.${identifier(name)}) as ${identifier(name)}`).reduce(append, sql``);
+type NamedSum = readonly [name: Measure, sum: Sql];
+
+function plainSums(measures: readonly Measure[]): NamedSum[] {
+  return measures.map((name) => [name, sql`sum(c.${identifier(name)})`]);
+}
+
+/** The sum over rows of users, of whom each counts once. */
+function sumOverHours(name: UserMeasure): Sql {
+  const column = sql`c.${identifier(name)}`;
+  const isDistinct = (DISTINCT_MEASURES as readonly string[]).includes(name);
+  return isDistinct ? sql`count(distinct c.client_id) filter (where ${column} > 0)` : sql`sum(${column})`;
+}
+
+function named(sums: readonly NamedSum[]): Sql {
+  return sums.map(([name, sum]) => sql`, ${sum} as ${identifier(name)}`).reduce(append, sql``);
 }
 
 function nulls(measures: readonly Measure[]): Sql {

@@ -1,11 +1,11 @@
-import { type Caliber, CUBE_DIMENSIONS } from "../../domain/cube.ts";
+import { calendarOf, daysBetween, type Hours } from "../../domain/calendar.ts";
+import { type Caliber, FILTER_DIMENSIONS, type FilterDimension } from "../../domain/cube.ts";
 import { ApiError } from "../../errors.ts";
 import { readDates } from "../dates.ts";
 import { metricNamed } from "../metric/catalogue.ts";
 import {
   ASSOCIATED,
   type Associated,
-  type CubeDimension,
   DIMENSIONS,
   type Dimension,
   dimensionNamed,
@@ -13,6 +13,7 @@ import {
   incompatibleText,
   isAssociated,
 } from "../metric/dimension.ts";
+import { notByHour } from "../metric/hour-rule.ts";
 import type { Metric, Reading } from "../metric/metric.ts";
 
 /** The body of an ad report, after validation. */
@@ -24,13 +25,13 @@ export type AdReportBody = {
   statistics_caliber: Caliber;
   decimal_point: 2 | 4;
   roi_version?: 1 | 2;
-  filtering?: { [Name in `${CubeDimension}_list`]?: readonly string[] } & { version_list?: readonly number[] };
+  filtering?: { [Name in `${FilterDimension}_list`]?: readonly string[] } & { version_list?: readonly number[] };
   dims_metrics_list?: readonly string[];
 };
 
 /** Keeps rows that have one of the values in each of these dimensions, and users of these versions. Empty keeps all. */
 export type ReportFilter = {
-  values: readonly (readonly [CubeDimension, readonly string[]])[];
+  values: readonly (readonly [FilterDimension, readonly string[]])[];
   versions: readonly number[];
 };
 
@@ -44,6 +45,8 @@ export type AdReportRequest = {
   reading: Reading;
   decimals: { money: number; rate: number };
   filter: ReportFilter;
+  /** The hours of the days, if the report is by the hour and the app's clock is known. */
+  hours?: Hours;
 };
 
 /** Rates have as many decimals as money, unless the caller asks for more: two are often too few for a share. */
@@ -52,7 +55,7 @@ export function readAdReport(body: AdReportBody, rateDecimals = body.decimal_poi
   const pair = incompatiblePair(dimensions);
   if (pair) throw new ApiError("incompatibleDimensions", incompatibleText(pair));
   if (body.metrics_list.length === 0) throw bad("metrics_list is empty.");
-  return {
+  const request = {
     appId: body.app_id,
     ...readDates(body.date_list),
     metrics: unique(body.metrics_list).map(readMetric),
@@ -62,10 +65,29 @@ export function readAdReport(body: AdReportBody, rateDecimals = body.decimal_poi
     decimals: { money: body.decimal_point, rate: rateDecimals },
     filter: readFilter(body.filtering ?? {}),
   };
+  if (dimensions.includes("hour")) checkHour(request);
+  return request;
+}
+
+/** The most days of a report by the hour, which is counted from users and orders. */
+const HOUR_DAYS_MAX = 2;
+
+function checkHour({ fromDay, untilDay, metrics, reading, dimensions, filter }: AdReportRequest): void {
+  if (daysBetween(fromDay, untilDay) > HOUR_DAYS_MAX) {
+    throw bad(`date_list spans more than ${HOUR_DAYS_MAX} days, which is the most for a report by hour.`);
+  }
+  const isByCreative = dimensions.includes("creative") || filter.values.some(([name]) => name === "creative");
+  const reason = notByHour(metrics, { reading, isByCreative });
+  if (reason !== undefined) throw new ApiError("incompatibleDimensions", reason);
+}
+
+/** The request with the hours that the app's clock shows, if it is by the hour. */
+export function withHours(request: AdReportRequest, timeZone: string): AdReportRequest {
+  return request.dimensions.includes("hour") ? { ...request, hours: calendarOf(timeZone).hoursOf(request) } : request;
 }
 
 function readFilter(filtering: NonNullable<AdReportBody["filtering"]>): ReportFilter {
-  const values = CUBE_DIMENSIONS.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
+  const values = FILTER_DIMENSIONS.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
   return { values: values.filter(([, list]) => list.length > 0), versions: filtering.version_list ?? [] };
 }
 

@@ -8,7 +8,7 @@ import { ASSOCIATED, type Dimension, dimensionNamed } from "../metric/dimension.
 import type { Formula, Metric, Reading } from "../metric/metric.ts";
 import { metricReader } from "../metric/metric-value.ts";
 import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
-import type { AdReportRequest } from "./ad-report-request.ts";
+import { type AdReportRequest, withHours } from "./ad-report-request.ts";
 
 type Item = Record<string, string | number>;
 
@@ -24,9 +24,9 @@ export type AdReport = {
 export async function runAdReport(
   executor: Executor,
   request: AdReportRequest,
-  app: { payShareBp: number },
+  app: { payShareBp: number; timeZone: string },
 ): Promise<AdReport> {
-  const { rows, total } = await countRows(executor, request);
+  const { rows, total } = await countRows(executor, withHours(request, app.timeZone));
   const readers = readersOf(request, app.payShareBp);
   const names = await namesOf(executor, request, rows);
   const items = rows.map(({ values, sums }, index) => {
@@ -62,7 +62,7 @@ export async function countRows(
   if (repeated.length > 0) {
     const distinct = await queryDistinct(executor, request, repeated);
     Object.assign(total, addUp(distinct, repeated));
-    if (!request.dimensions.includes("date")) replaceUsers(rows, distinct);
+    if (!request.dimensions.includes("date") && !request.hours) replaceUsers(rows, distinct);
   }
   return { rows: rows.sort(byValues), total };
 }
@@ -81,10 +81,10 @@ export function measuresOf(metrics: readonly Metric[], reading: Reading): Measur
   return [...new Set(metrics.flatMap(({ formula }) => inFormula(formula(reading))))];
 }
 
-/** Measures that cannot be added up over days: in the second caliber the same user may be counted on each day. */
+/** Measures that cannot be added up over days or hours: in the second caliber the same user may be counted in each. */
 function repeatedMeasures(request: AdReportRequest, measures: readonly Measure[]): DistinctMeasure[] {
-  const { reading, fromDay, untilDay } = request;
-  const isOneDay = addDays(fromDay, 1) === untilDay;
+  const { reading, fromDay, untilDay, hours } = request;
+  const isOneDay = addDays(fromDay, 1) === untilDay && !hours;
   if (reading.caliber === "user_activated_time" || isOneDay) return [];
   return DISTINCT_MEASURES.filter((one) => measures.includes(one));
 }
@@ -108,7 +108,7 @@ function byValues(left: ReportRow, right: ReportRow): number {
   return 0;
 }
 
-/** The associated values of each row: names and states of its account, plan and ad. */
+/** The associated values of each row: names and states of its account, plan, ad and creative. */
 async function namesOf(executor: Executor, request: AdReportRequest, rows: readonly ReportRow[]): Promise<Item[]> {
   const { associated, dimensions } = request;
   if (associated.length === 0) return [];
@@ -141,5 +141,5 @@ async function namesOf(executor: Executor, request: AdReportRequest, rows: reado
 
 function loadNames(executor: Executor, dimension: Dimension, ids: readonly string[]): Promise<AdName[]> {
   if (dimension === "advertiser_id") return loadAdvertiserNames(executor, ids);
-  return loadAdObjectNames(executor, dimension === "gid" ? "plan" : "ad", ids);
+  return loadAdObjectNames(executor, dimension === "gid" ? "plan" : dimension === "aid" ? "ad" : "creative", ids);
 }

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { ShownFormula } from "../../contract/admin/console-report.ts";
 import type { App } from "../../db/app.ts";
 import { type Cost, costRows } from "../../db/cost.ts";
-import { refundPlace, userDimensions, userRows } from "../../db/cube.ts";
+import { userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
 import { inTransaction } from "../../db/engine/pool.ts";
 import {
@@ -16,6 +16,10 @@ import {
   type Sql,
   sql,
 } from "../../db/engine/sql.ts";
+import { loadToldCents } from "../../db/orders.ts";
+import { refundPlace, sumRefunds } from "../../db/refund.ts";
+import { firstRule, orderKind } from "../../db/share-rule.ts";
+import { TOUCHED_AT, userDimensions } from "../../db/user-dimension.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import {
   type Caliber,
@@ -30,8 +34,8 @@ import type { Dimension } from "../metric/dimension.ts";
 import { FULL_SHARE_BP } from "../metric/metric-value.ts";
 import { shownFormula } from "../metric/shown-catalogue.ts";
 import { countRows, measuresOf, readersOf } from "./ad-report.ts";
-import { derivedFrom, dimensionValue, filterOf, isCost, sumReader } from "./ad-report-query.ts";
-import type { AdReportRequest } from "./ad-report-request.ts";
+import { derivedFrom, dimensionValue, filterOf, fineOf, isCost, sumReader, versionsOf } from "./ad-report-query.ts";
+import { type AdReportRequest, withHours } from "./ad-report-request.ts";
 
 /**
  * One cell: a report with one metric, and the values of the row's dimensions (none for the total). At most `limit` rows
@@ -48,7 +52,7 @@ export type Explained = {
   /** The sums of the cell, to which the formula was applied. */
   sums: Sums;
   users: ({ client_id: string } & Sums)[];
-  orders: { trace_id: string; client_id: string; time: string; cents: number }[];
+  orders: BehindOrder[];
   costs: Record<string, string | number>[];
   /** The number of each, which exceeds the listed ones only when there are very many. */
   numbers: { users: number; orders: number; costs: number };
@@ -56,9 +60,24 @@ export type Explained = {
   added: { users: Sums; orders: Record<string, number>; costs: Sums };
 };
 
+/** An order or one of its refunds: `cents` is what it adds. */
+type BehindOrder = {
+  trace_id: string;
+  client_id: string;
+  kind: "order" | "refund";
+  time: string;
+  cents: number;
+  /** The share of it that is left after the store's cut. */
+  share: number;
+  /** What was paid back of the order in all, and what platforms were told of it. */
+  refunded_cents: number;
+  back_cents: number;
+};
+
 /** Reads from one snapshot, so that the listed rows add up to the number. */
 export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<Explained> {
-  return inTransaction(pool, (tx) => explain(tx, cell, app), "snapshot");
+  const asked = { ...cell, request: withHours(cell.request, app.timeZone) };
+  return inTransaction(pool, (tx) => explain(tx, asked, app), "snapshot");
 }
 
 async function explain(executor: Executor, cell: Cell, app: App): Promise<Explained> {
@@ -102,13 +121,11 @@ async function usersBehind(
   cell: Cell,
   measures: readonly Measure[],
 ): Promise<Listed<{ client_id: string } & Sums>> {
-  const { appId, fromDay, untilDay, reading, filter } = cell.request;
+  const { appId, fromDay, untilDay, reading, filter, hours } = cell.request;
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
   if (wanted.length === 0) return NOTHING;
-  const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::numeric[])` : sql`true`;
-  const rows = COHORTS_OF[reading.caliber].map(
-    (cohort) => sql`(${userRows(cohort, { appId, fromDay, untilDay, where })})`,
-  );
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine: fineOf(cell.request), hours };
+  const rows = COHORTS_OF[reading.caliber].map((cohort) => sql`(${userRows(cohort, range)})`);
   const distinct: readonly Measure[] = DISTINCT_MEASURES;
   const sums = wanted.map((name) => {
     const column = sql`r.${identifier(name)}`;
@@ -134,60 +151,82 @@ async function ordersBehind(
   cell: Cell,
   measures: readonly Measure[],
   app: App,
-): Promise<Listed<Explained["orders"][number]>> {
-  const { appId, fromDay, untilDay, filter } = cell.request;
+): Promise<Listed<BehindOrder>> {
+  const { appId, fromDay, untilDay, filter, hours } = cell.request;
+  const dimensions = { fine: fineOf(cell.request), hours };
   const range = rangeOfOrders(measures, cell.request.reading.caliber);
   if (!range) return NOTHING;
-  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::numeric[])` : sql``;
   const calendar = calendarOf(app.timeZone);
-  return list(executor, {
-    rows: sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
-        select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
+  type Row = Pick<BehindOrder, "kind" | "cents"> & {
+    traceId: string;
+    clientId: string;
+    atMs: number;
+    shareBp: number | null;
+  };
+  const found = await list(executor, {
+    rows: sql`select r.trace_id, r.client_id, r.kind, r.at_ms, r.cents, r.share_bp from (
+        select o.trace_id, o.client_id, o.kind, o.at_ms, o.cents, s.share_bp, ${range.day} as day, ${userDimensions(dimensions, range.atMs)}
         from (${payments(appId, measures)}) o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
-        where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
+        left join lateral ${firstRule(sql`o`)} s on true
+        where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} and ${versionsOf(filter)}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
-    order: sql`at_ms, trace_id`,
+    order: sql`at_ms, trace_id, kind, cents`,
     added: ["cents"],
     limit: cell.limit,
-    shown: (row: { traceId: string; clientId: string; atMs: number; cents: number }) => ({
-      trace_id: row.traceId,
-      client_id: row.clientId,
-      time: calendar.textOf(row.atMs),
-      cents: row.cents,
-    }),
+    shown: (row: Row) => row,
   });
+  const traceIds = [...new Set(found.list.map(({ traceId }) => traceId))];
+  const refunds = await sumRefunds(executor, appId, traceIds);
+  const told = await loadToldCents(executor, appId, traceIds);
+  const shown = found.list.map(({ traceId, clientId, kind, atMs, cents, shareBp }) => ({
+    trace_id: traceId,
+    client_id: clientId,
+    kind,
+    time: calendar.textOf(atMs),
+    cents,
+    share: (shareBp ?? app.payShareBp) / FULL_SHARE_BP,
+    refunded_cents: refunds.get(traceId)?.cents ?? 0,
+    back_cents: told.get(traceId) ?? 0,
+  }));
+  return { ...found, list: shown };
 }
 
-/** The orders and refunds that the measures are made of. Refunds lower payments. */
+/** The orders and refunds that the measures are made of. Refunds lower payments, by the rule of their order. */
 function payments(appId: number, measures: readonly Measure[]): Sql {
   const { day, atMs } = refundPlace(appId);
   const refunds = (cents: Sql) =>
-    sql`select r.app_id, r.client_id, r.trace_id, ${day} as day, ${atMs} as at_ms, ${cents} as cents from refund r
+    sql`select r.app_id, r.client_id, r.trace_id, 'refund' as kind, ${day} as day, ${atMs} as at_ms, ${cents} as cents, ${orderKind}
+      from refund r join orders o on o.app_id = r.app_id and o.client_id = r.client_id and o.trace_id = r.trace_id
       where r.app_id = ${appId} and r.cents > 0`;
-  const parts: Sql[] = [];
-  if (measures.some((name) => name.startsWith("refund_"))) parts.push(refunds(sql`r.cents`));
-  else parts.push(sql`select app_id, client_id, trace_id, day, at_ms, cents from orders where app_id = ${appId}`);
+  const orders = sql`select o.app_id, o.client_id, o.trace_id, 'order' as kind, o.day, o.at_ms, o.cents, ${orderKind}
+    from orders o where o.app_id = ${appId}`;
+  const parts = [measures.some((name) => name.startsWith("refund_")) ? refunds(sql`r.cents`) : orders];
   if (measures.some((name) => /^pay_(?:cents|[ds]\d+)$/.test(name))) parts.push(refunds(sql`- r.cents`));
   return joined(parts, sql` union all `);
 }
 
 const DAY_MS_SQL = sql`86400000::bigint`;
 
+/** The day and the instant at which an order counts, and which orders do. */
+type OrderRange = { day: Sql; atMs: Sql; window: Sql };
+
 /** The orders and refunds that a metric is made of: all of them, on the day they are reported on, or those within a window. */
-function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: Sql; window: Sql } | undefined {
+function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): OrderRange | undefined {
   const isFirst = caliber === "user_activated_time";
   const [, model, days] = measures.map((name) => /^pay_([ds])(\d+)$/.exec(name)).find((match) => match !== null) ?? [];
   if (model !== undefined) {
     const cohortDay = isFirst ? sql`u.cohort_day` : sql`u.registered_day`;
-    const baseMs = isFirst ? sql`coalesce(u.touched_at_ms, u.registered_at_ms)` : sql`u.registered_at_ms`;
+    const baseMs = isFirst ? TOUCHED_AT : sql`u.registered_at_ms`;
     const end =
       model === "d"
         ? sql`o.day < ${cohortDay} + ${Number(days)}::int`
         : sql`o.at_ms < ${baseMs} + ${Number(days)}::int * ${DAY_MS_SQL}`;
-    return { day: cohortDay, window: sql`o.at_ms >= ${baseMs} and ${end}` };
+    return { day: cohortDay, atMs: baseMs, window: sql`o.at_ms >= ${baseMs} and ${end}` };
   }
   if (!measures.some((name) => ORDER_MEASURES.includes(name))) return undefined;
-  return { day: isFirst ? sql`u.cohort_day` : sql`o.day`, window: sql`true` };
+  return isFirst
+    ? { day: sql`u.cohort_day`, atMs: TOUCHED_AT, window: sql`true` }
+    : { day: sql`o.day`, atMs: sql`o.at_ms`, window: sql`true` };
 }
 
 const ORDER_MEASURES: readonly Measure[] = [
@@ -201,10 +240,11 @@ async function costsBehind(
 ): Promise<Listed<Record<string, string | number>>> {
   const wanted = measures.filter(isCost);
   if (wanted.length === 0) return NOTHING;
-  const { appId, dimensions } = cell.request;
+  const { appId, dimensions, hours } = cell.request;
+  const grain = hours ? "hour" : "creative";
   return list(executor, {
-    rows: sql`select r.*, r.turbo_promoted_object_id as campaign_id from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
-    order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
+    rows: sql`select r.*, r.turbo_promoted_object_id as campaign_id from (${costRows(cell.request, grain)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
+    order: sql`day, ad_platform, advertiser_id, gid, aid, ${identifier(grain)}, csite, channel, os_platform, turbo_promoted_object_id`,
     added: wanted,
     limit: cell.limit,
     shown: shownCost,
@@ -212,7 +252,10 @@ async function costsBehind(
 }
 
 /** The columns of `costRows` that are not its sums. */
-type CostOfAd = Omit<Cost, "appId" | "impressions" | "clicks" | "costE4">;
+type CostOfAd = Omit<Cost, "appId" | "cid" | "impressions" | "clicks" | "costE4"> & {
+  creative?: string;
+  hour?: string;
+};
 
 const costSums = sumReader(COST_MEASURES);
 
@@ -223,6 +266,8 @@ function shownCost(row: CostOfAd): Record<string, string | number> {
     advertiser_id: row.advertiserId,
     gid: row.gid,
     aid: row.aid,
+    ...(row.creative !== undefined && { creative: row.creative }),
+    ...(row.hour !== undefined && { hour: row.hour }),
     channel: row.channel,
     os_platform: row.osPlatform,
     csite: row.csite,

@@ -5,7 +5,7 @@ import { type Executor, type InCamelCase, query, type Sql, sql } from "../../db/
 import { fetchEvents, openEventCursor } from "../../db/event.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { ListBody } from "./list-request.ts";
-import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers } from "./order-list.ts";
+import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers, withRefunds } from "./order-list.ts";
 import { type UserListBody, userListCondition, userRecords } from "./user-list.ts";
 
 type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;
@@ -95,7 +95,10 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
         tx,
         sql`select o.client_id, o.trace_id from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,
       );
-      return async () => orderRecords(tx, await fetchKeys<{ clientId: string; traceId: string }>(tx), app);
+      return async () => {
+        const keys = await fetchKeys<{ clientId: string; traceId: string }>(tx);
+        return withRefunds(tx, await orderRecords(tx, keys, app), app);
+      };
     }
     case "events":
       await openEventCursor(tx, { appId, fromDay: what.fromDay, untilDay: what.untilDay });

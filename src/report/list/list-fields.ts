@@ -11,6 +11,7 @@ import {
   type Columns,
   DEVICE_COLUMNS,
   ORDER_COLUMNS,
+  REFUND_COLUMNS,
   RETURN_COLUMNS,
   USER_COLUMNS,
 } from "../../contract/report/list-record.ts";
@@ -22,7 +23,12 @@ import { ORDER_SORTS } from "./order-list.ts";
 import { USER_SORTS } from "./user-list.ts";
 
 const LISTS = {
-  orders: { filters: ORDER_FILTERS, columns: [["", ORDER_COLUMNS]], sorts: ORDER_SORTS, scopes: ["user", "event"] },
+  orders: {
+    filters: ORDER_FILTERS,
+    columns: [["", { ...ORDER_COLUMNS, ...REFUND_COLUMNS }]],
+    sorts: ORDER_SORTS,
+    scopes: ["user", "event"],
+  },
   users: {
     filters: POSTBACK_FILTERS,
     columns: [

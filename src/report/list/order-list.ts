@@ -1,8 +1,9 @@
-import type { OrderList, OrderListRecord } from "../../contract/report/list-record.ts";
+import type { OrderList, OrderListRecord, RefundedOrderRecord } from "../../contract/report/list-record.ts";
 import { withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadOrders } from "../../db/orders.ts";
+import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { orderConditions, userConditions } from "./list-filter.ts";
 import {
@@ -13,7 +14,7 @@ import {
   pageInfo,
   readPage,
 } from "./list-request.ts";
-import { orderListRecord } from "./order-record.ts";
+import { orderListRecord, refundedRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { IDENTITY_SORTS, orderOf, type Sorts } from "./user-list.ts";
 import { SHOWN_PROPERTIES } from "./user-record.ts";
@@ -106,6 +107,17 @@ export async function orderRecords(
     const [order, user] = [orderById.get(traceId), userById.get(clientId)];
     return order && user ? [orderListRecord(order, user, app)] : [];
   });
+}
+
+/** The records with what was paid back of their orders. */
+export async function withRefunds(
+  executor: Executor,
+  records: readonly OrderListRecord[],
+  app: App,
+): Promise<RefundedOrderRecord[]> {
+  const traceIds = records.map(({ TraceID }) => TraceID);
+  const refunds = await sumRefunds(executor, app.appId, traceIds);
+  return records.map((record) => refundedRecord(record, refunds.get(record.TraceID), app));
 }
 
 /** Sums over the orders. A user's total payments count once, however many of the orders are the user's. */

@@ -1,6 +1,7 @@
-import { EVENT_FIELDS, type OrderListRecord } from "../../contract/report/list-record.ts";
+import { EVENT_FIELDS, type OrderListRecord, type RefundedOrderRecord } from "../../contract/report/list-record.ts";
 import type { App } from "../../db/app.ts";
 import type { ListedOrder } from "../../db/orders.ts";
+import type { RefundSum } from "../../db/refund.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import { POSTBACK_STATUS, type PostbackStatus } from "../../domain/postback/postback.ts";
@@ -37,5 +38,19 @@ export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick
       OrderListRecord,
       EventField
     >),
+  };
+}
+
+/** The amount of the record stays what was paid, as the interface has it. */
+export function refundedRecord(
+  record: OrderListRecord,
+  refund: RefundSum | undefined,
+  app: Pick<App, "timeZone">,
+): RefundedOrderRecord {
+  return {
+    ...record,
+    RefundAmount: refund?.cents ?? 0,
+    RefundTime: refund ? calendarOf(app.timeZone).textOf(refund.atMs) : NONE,
+    NetAmount: record.Amount - (refund?.cents ?? 0),
   };
 }

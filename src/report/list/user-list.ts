@@ -1,9 +1,9 @@
 import type { UserList, UserListRecord } from "../../contract/report/list-record.ts";
 import { shownAdvertiser, withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
-import { shownPlatform } from "../../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
+import { shownPlatform } from "../../db/user-dimension.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 import { ApiError } from "../../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";

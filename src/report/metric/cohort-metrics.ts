@@ -1,5 +1,5 @@
 import type { Measure, RetentionDays, WindowDays } from "../../domain/cube.ts";
-import { cost, isPrecise, plain, ratio, realCost, sum, users } from "./formula.ts";
+import { afterShare, cost, isPrecise, plain, ratio, realCost, sum, users } from "./formula.ts";
 import type { Metric, Quantity, Reading } from "./metric.ts";
 
 /** A span of time that begins at the touch or the registration. */
@@ -51,7 +51,8 @@ const MODEL_ZH = "roi_version 1 按自然日计算，2 按24小时计算，且�
 /** The measures within a window: in spans of 24 hours when the model or the metric asks for them, else in days. */
 function within(window: Window, what: readonly ("pay" | "ad")[], reading: Reading): Quantity {
   const model = window.isSpan || isPrecise(reading) ? "s" : "d";
-  return { measures: what.map((one): Measure => `${one}_${model}${window.days}`), isShared: isPrecise(reading) };
+  const measures = what.map((one): Measure => `${one}_${model}${window.days}`);
+  return isPrecise(reading) ? afterShare(...measures) : sum(...measures);
 }
 
 export function windowMetrics(window: Window): Metric[] {

@@ -18,9 +18,14 @@ const PLAIN: Readonly<Record<string, Label>> = {
   pay_cents: { label: "Payments", cname: "付费金额" },
   pay_count: { label: "Orders", cname: "付费次数" },
   ad_micros: { label: "Ad revenue", cname: "广告变现收入" },
+  ad_reported_micros: { label: "Ad revenue, reported", cname: "广告变现收入（上报）" },
+  ad_pulled_micros: { label: "Ad revenue, pulled", cname: "广告变现收入（平台）" },
+  ad_estimated_micros: { label: "Ad revenue, estimated", cname: "广告变现收入（预估）" },
   ad_count: { label: "Ad views", cname: "变现广告展示次数" },
   refund_cents: { label: "Refunds", cname: "退款金额" },
   refund_count: { label: "Number of refunds", cname: "退款次数" },
+  ruled_cents: { label: "Payments under share rules", cname: "按分成规则计的付费金额" },
+  share_micros: { label: "Left of them by the rules", cname: "其分成后金额" },
   postbacks: { label: "Postbacks", cname: "回传数" },
   postback_cents: { label: "Postback amount", cname: "回传金额" },
 };
@@ -28,14 +33,16 @@ const PLAIN: Readonly<Record<string, Label>> = {
 const WHAT = {
   pay: { label: "Payments", cname: "付费金额" },
   ad: { label: "Ad revenue", cname: "广告变现收入" },
+  ruled: { label: "Payments under share rules", cname: "按分成规则计的付费金额" },
+  share: { label: "Left of them by the rules", cname: "其分成后金额" },
 };
 
 export const MEASURES: readonly Measure[] = [...COST_MEASURES, ...USER_MEASURES];
 
 export function labelOf(measure: Measure): Label {
-  const [, what, model, days] = /^(pay|ad)_([ds])(\d+)$/.exec(measure) ?? [];
+  const [, what, model, days] = /^(pay|ad|ruled|share)_([ds])(\d+)$/.exec(measure) ?? [];
   if (what !== undefined) {
-    const { label, cname } = WHAT[what as "pay" | "ad"];
+    const { label, cname } = WHAT[what as keyof typeof WHAT];
     if (model === "s") {
       return { label: `${label}, ${Number(days) * 24} hours`, cname: `${Number(days) * 24}小时内${cname}` };
     }

@@ -47,9 +47,14 @@ function pointed(digits: string, decimals: number): number {
   return Number(`${text.slice(0, text.length - decimals)}.${text.slice(text.length - decimals)}`);
 }
 
+/** The amount, or NaN when a plain number cannot hold it, or a part of it, exactly. */
 function add({ terms }: Amount, sums: Sums): number {
   let amount = 0;
-  for (const [measure, factor] of terms) amount += (sums[measure] ?? 0) * factor;
+  for (const [measure, factor] of terms) {
+    const part = (sums[measure] ?? 0) * factor;
+    amount += part;
+    if (!Number.isSafeInteger(part) || !Number.isSafeInteger(amount)) return Number.NaN;
+  }
   return amount;
 }
 
@@ -59,13 +64,18 @@ function addExactly({ terms }: Amount, sums: Sums): bigint {
 
 function amountOf({ measures, isShared }: Quantity, { payShareBp }: Scale): Amount {
   const factors = { count: 1, micros: 1, e4: 100, cents: isShared ? payShareBp : FULL_SHARE_BP };
-  const terms = measures.map((measure) => [measure, factors[unitOf(measure)]] as const);
+  // Payments under a rule are taken out: another measure says what is left of them.
+  const terms = measures.map((measure) => [measure, (isRuled(measure) ? -1 : 1) * factors[unitOf(measure)]] as const);
   return { terms, parts: measures.some((measure) => unitOf(measure) !== "count") ? MICROS : 1 };
+}
+
+function isRuled(measure: Measure): boolean {
+  return measure.startsWith("ruled_");
 }
 
 export function unitOf(measure: Measure): "count" | "cents" | "micros" | "e4" {
   if (measure === "cost_e4" || measure === "real_cost_e4") return "e4";
-  if (/^(?:pay|postback|refund)_cents$|^pay_[ds]/.test(measure)) return "cents";
-  if (measure === "ad_micros" || /^ad_[ds]/.test(measure)) return "micros";
+  if (/^(?:pay|postback|refund|ruled)_cents$|^(?:pay|ruled)_[ds]/.test(measure)) return "cents";
+  if (measure.endsWith("_micros") || /^(?:ad|share)_[ds]\d/.test(measure)) return "micros";
   return "count";
 }

@@ -14,8 +14,22 @@ export function metricsMarkdown(): string {
     ["| Metric | Label | 名称 | Unit | Definition |", "|---|---|---|---|---|", ...metrics].join("\n"),
     "## Dimensions",
     ["| Dimension | Label | 名称 |", "|---|---|---|", ...dimensions].join("\n"),
+    FINE_DIMENSIONS,
   ].join("\n\n")}\n`;
 }
+
+const FINE_DIMENSIONS = `A \`creative\` is the id of the creative. Ocean Engine's ads of version 2.0 may name none; then it is the first material
+that they name, of video, image, playable, title, landing page and download page. Costs belong to a creative where the
+file or the platform tells it. What is known of the ad alone has a row without a creative, so that the cost is the same
+under every grouping. Names come with the files of names.
+
+An \`hour\` is what the app's clock shows, \`00\` to \`23\`; when the clocks go back, the hour that they show twice is one
+hour. A report by hour covers at most two days. In the first caliber everything counts at the hour of the user's touch;
+in the second, users count at the hour of their registration, payments and refunds at their own; activity, ad revenue and
+postbacks are known by the day only there, and refused with the reason. Costs have an hour where the platform tells it;
+the rest has a row without an hour. Costs cannot be queried by creative and hour together.
+
+Reports by creative or hour are counted from the users and orders themselves, and take longer than others.`;
 
 const INTRODUCTION = `Money is in major units, a rate is a fraction, a zero denominator gives 0. Numbers are rounded last, half away from
 zero. A day is a day of the app's time zone.
@@ -24,4 +38,7 @@ In the first caliber, \`user_activated_time\`, users count on the day of the tou
 their registration), together with everything they ever do; windows begin at the touch. In the second,
 \`behavior_occurred_time\`, users count on the day of their registration, and everything else on the day it happens;
 windows begin at the registration. Costs count on their own day in both. A user is counted once in a row, and once in the
-total. Nothing before the start of a window counts in it; a window that is still open shows what has happened so far.`;
+total. Nothing before the start of a window counts in it; a window that is still open shows what has happened so far.
+
+The app's share of a payment is that of its first share rule that fits (operating system and channel of the user, method
+and kind of the payment, day of the order), else its \`pay_share\`; a refund goes by the share of its order.`;

@@ -1,13 +1,11 @@
-import { cost, isPrecise, perUser, plain, ratio, realCost, sum, users } from "./formula.ts";
-import type { Metric, MetricGroup } from "./metric.ts";
+import { AD_REVENUE } from "./ad-revenue-metrics.ts";
+import { afterShare, cost, inGroup, isPrecise, perUser, plain, ratio, realCost, sum, users } from "./formula.ts";
+import type { Metric, Reading } from "./metric.ts";
 
 const [shows, clicks] = [sum("impressions"), sum("clicks")];
 const [payments, payers] = [sum("pay_cents"), sum("payers")];
-const [adRevenue, adViews] = [sum("ad_micros"), sum("ad_count")];
 const revenue = sum("pay_cents", "ad_micros");
-
-type Named = Omit<Metric, "group">;
-const inGroup = (group: MetricGroup, metrics: readonly Named[]): Metric[] => metrics.map((one) => ({ ...one, group }));
+const revenueIn = (reading: Reading) => (isPrecise(reading) ? afterShare(...revenue.measures) : revenue);
 
 const COST = inGroup("cost", [
   {
@@ -153,6 +151,15 @@ const PAYMENTS = inGroup("payments", [
     formula: plain(payments),
   },
   {
+    name: "AppGamePayNetAmount",
+    unit: "money",
+    label: "Payments after share",
+    cname: "分成后付费金额",
+    tip: "Payments less the store's cut: by the app's first share rule that fits, else by its pay share.",
+    ctip: "扣除渠道分成后的付费金额：按应用首个匹配的分成规则计算，无匹配规则时按默认比例计算。",
+    formula: plain(afterShare("pay_cents")),
+  },
+  {
     name: "AppGamePayCntStandard",
     unit: "count",
     label: "Orders",
@@ -217,46 +224,6 @@ const PAYMENTS = inGroup("payments", [
   },
 ]);
 
-/** Revenue of ads shown inside the app. */
-const AD_REVENUE = inGroup("ad_revenue", [
-  {
-    name: "AppAdRevenue",
-    unit: "money",
-    label: "Ad revenue",
-    cname: "广告变现收入",
-    tip: "What the shown ads earned: eCPM divided by 1,000 for each.",
-    ctip: "应用内广告带来的收入：每次展示计 eCPM ÷ 1000。",
-    formula: plain(adRevenue),
-  },
-  {
-    name: "AppAdShowCnt",
-    unit: "count",
-    label: "Ad views",
-    cname: "变现广告展示次数",
-    tip: "Number of ads shown in the app.",
-    ctip: "应用内广告的展示次数。",
-    formula: plain(adViews),
-  },
-  {
-    name: "AppAdUserCnt",
-    unit: "count",
-    label: "Ad viewers",
-    cname: "变现广告用户数",
-    tip: "Users who were shown an ad.",
-    ctip: "看过应用内广告的用户数。",
-    formula: plain(sum("ad_users")),
-  },
-  {
-    name: "AppAdEcpm",
-    unit: "money",
-    label: "eCPM",
-    cname: "变现eCPM",
-    tip: "Ad revenue divided by ad views, times 1,000.",
-    ctip: "广告变现收入 ÷ 变现广告展示次数 × 1000。",
-    formula: ratio(adRevenue, adViews, 1000),
-  },
-]);
-
 /** Payments and ad revenue together. */
 const REVENUE = inGroup("revenue", [
   {
@@ -293,7 +260,7 @@ const REVENUE = inGroup("revenue", [
     cname: "ROI",
     tip: "Revenue divided by ad cost; roi_version 2 counts payments by the app's share.",
     ctip: "总收入 ÷ 消耗；roi_version 2 时付费按应用分成比例计入。",
-    formula: (reading) => ({ of: { ...revenue, isShared: isPrecise(reading) }, by: cost }),
+    formula: (reading) => ({ of: revenueIn(reading), by: cost }),
   },
   {
     name: "AppRealROI",
@@ -302,7 +269,7 @@ const REVENUE = inGroup("revenue", [
     cname: "实际ROI",
     tip: "Revenue divided by the real ad cost; roi_version 2 counts payments by the app's share.",
     ctip: "总收入 ÷ 实际消耗；roi_version 2 时付费按应用分成比例计入。",
-    formula: (reading) => ({ of: { ...revenue, isShared: isPrecise(reading) }, by: realCost }),
+    formula: (reading) => ({ of: revenueIn(reading), by: realCost }),
   },
 ]);
 

@@ -1,6 +1,6 @@
 import type { ShownCatalogue, ShownFormula } from "../../contract/admin/console-report.ts";
 import { METRICS } from "./catalogue.ts";
-import { ASSOCIATED, DIMENSIONS, incompatiblePair, incompatibleText, isCubeDimension } from "./dimension.ts";
+import { ASSOCIATED, DIMENSIONS, incompatiblePair, incompatibleText, isFilterDimension } from "./dimension.ts";
 import { labelOf, MEASURES } from "./measure-label.ts";
 import { METRIC_GROUPS, type Metric, type Reading } from "./metric.ts";
 import { unitOf } from "./metric-value.ts";
@@ -18,7 +18,7 @@ export function shownCatalogue(reading: Reading): ShownCatalogue {
       name,
       label,
       cname,
-      has_filter: isCubeDimension(name),
+      has_filter: isFilterDimension(name),
       // Computed with the rule itself, pair by pair, so that the console and the refusals cannot differ.
       incompatible: DIMENSIONS.flatMap((other) => {
         const pair = incompatiblePair([name, other.name]);

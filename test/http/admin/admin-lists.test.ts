@@ -1,7 +1,13 @@
 import { Value } from "typebox/value";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listFields } from "../../../src/contract/admin/admin-list.ts";
-import { ORDER_COLUMNS, orderList, USER_COLUMNS, userList } from "../../../src/contract/report/list-record.ts";
+import {
+  ORDER_COLUMNS,
+  REFUND_COLUMNS,
+  refundedOrderList,
+  USER_COLUMNS,
+  userList,
+} from "../../../src/contract/report/list-record.ts";
 import type { App } from "../../../src/db/app.ts";
 import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback/postback.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
@@ -29,8 +35,17 @@ beforeAll(async () => {
 const ask = (list: List, more: Row = {}) =>
   admin.post(PATHS[list], { app_id: app.appId, user_filtering: {}, event_filtering: {}, ...more });
 
+/** Only the console knows refunds: the fields of the public list are fixed. */
+function asPublic(data: Row): Row {
+  const isRefund = ([name]: [string, unknown]) => Object.hasOwn(REFUND_COLUMNS, name);
+  const list = data.list.map((record: Row) =>
+    Object.fromEntries(Object.entries(record).filter((field) => !isRefund(field))),
+  );
+  return { ...data, list };
+}
+
 describe.each(["order", "user"] as const)("the %s list of the console", (list) => {
-  const schema = list === "order" ? orderList : userList;
+  const schema = list === "order" ? refundedOrderList : userList;
 
   test("equals that of the public interface for every request, without a signature", async () => {
     const asked: Row[] = [
@@ -46,7 +61,7 @@ describe.each(["order", "user"] as const)("the %s list of the console", (list) =
     for (const more of asked) {
       const answer = await ask(list, more);
       expect(answer, JSON.stringify(more)).toMatchObject({ status: 200, code: 0, msg: "success" });
-      expect(answer.data).toEqual(await signed.read(list, app, more));
+      expect(asPublic(answer.data)).toEqual(await signed.read(list, app, more));
     }
   });
 
@@ -54,7 +69,7 @@ describe.each(["order", "user"] as const)("the %s list of the console", (list) =
     const { data } = await ask(list);
     expect([...Value.Errors(schema, data)]).toEqual([]);
     expect(data.list).toHaveLength(3);
-    const columns = Object.keys(list === "order" ? ORDER_COLUMNS : USER_COLUMNS);
+    const columns = Object.keys(list === "order" ? { ...ORDER_COLUMNS, ...REFUND_COLUMNS } : USER_COLUMNS);
     const objects = list === "order" ? [] : ["re_attribute_info", "device_info"];
     for (const record of data.list) expect(Object.keys(record).sort()).toEqual([...columns, ...objects].sort());
   });

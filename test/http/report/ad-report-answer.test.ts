@@ -204,7 +204,7 @@ test("numbers are rounded once, half away from zero, to the requested decimals",
 
 describe("the cost of ads", () => {
   const SINGLE = ["date", "ad_platform", "advertiser_id", "gid", "aid", "channel", "os_platform", "operator"];
-  const DIMENSIONS = [...SINGLE, "turbo_promoted_object_id", "csite", "dept"];
+  const DIMENSIONS = [...SINGLE, "creative", "turbo_promoted_object_id", "csite", "dept"];
 
   test("adds up to the same under every grouping, whatever the rows leave empty", async () => {
     const app = await server.createApp();
@@ -216,20 +216,21 @@ describe("the cost of ads", () => {
     });
     await server.post("user/register/attributed/", app, paidUser(app, "u"));
     await reports.counted(developer, app, 1);
-    const header = "date,ad_platform,advertiser_id,gid,aid,csite,channel,os_platform,turbo_promoted_object_id,cost";
+    const header =
+      "date,ad_platform,advertiser_id,gid,aid,csite,channel,os_platform,turbo_promoted_object_id,cost,creative";
     const day = dayOf(Date.now());
     await reports.takeInCosts(app, [
       header,
-      `${day},,,,,,,,,0.01`,
-      `${day},tencent,,,,,,,,0.02`,
-      `${day},tencent,${account},,,,,,,0.04`,
-      `${day},kuaishou,${account},g,,,,,,0.08`,
-      `${day},tencent,${account},plan-${app.appId},ad-${app.appId},feed,,,,0.16`,
-      `${day},tencent,${account},,,,,,campaign-0000001,0.32`,
-      `${day},,,,,,,,campaign-0000001,0.64`,
-      `${day},,,,,,y,android,campaign-0000001,1.28`,
-      `${day},,,,,search,,ios,,2.56`,
-      `${day},bytedance,nobody,,,,,,no-such-campaign,5.12`,
+      `${day},,,,,,,,,0.01,`,
+      `${day},tencent,,,,,,,,0.02,`,
+      `${day},tencent,${account},,,,,,,0.04,`,
+      `${day},kuaishou,${account},g,,,,,,0.08,`,
+      `${day},tencent,${account},plan-${app.appId},ad-${app.appId},feed,,,,0.16,k1`,
+      `${day},tencent,${account},,,,,,campaign-0000001,0.32,`,
+      `${day},,,,,,,,campaign-0000001,0.64,`,
+      `${day},,,,,,y,android,campaign-0000001,1.28,`,
+      `${day},,,,,search,,ios,,2.56,`,
+      `${day},bytedance,nobody,,,,,,no-such-campaign,5.12,`,
     ]);
     const groupings = [[], ...DIMENSIONS.map((one) => [one]), ["date", "operator"], ["ad_platform", "csite"]];
     groupings.push(["operator", "dept"], ["operator", "turbo_promoted_object_id"], ["advertiser_id", "dept", "gid"]);

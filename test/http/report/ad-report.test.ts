@@ -3,8 +3,8 @@ import type { App } from "../../../src/db/app.ts";
 import type { DeveloperApp } from "../../../src/db/developer-app.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import type { Answer } from "../../support/touchpoint.ts";
-import type { Row } from "../fixture.ts";
-import { adReportOf, Reports, recentDays } from "./reports.ts";
+import { DAY_MS, type Row } from "../fixture.ts";
+import { adReportOf, dayOf, Reports, recentDays } from "./reports.ts";
 
 const server = sharedServer();
 const reports = new Reports(server);
@@ -18,17 +18,18 @@ beforeAll(async () => {
   await reports.counted(developer, app, 1);
 });
 
+/** All but the hour, which has its own rules. */
 const DIMENSIONS = [
-  ...["date", "ad_platform", "advertiser_id", "gid", "aid", "channel", "os_platform", "operator"],
-  ...["turbo_promoted_object_id", "csite", "dept"],
+  ...["date", "ad_platform", "advertiser_id", "gid", "aid", "creative", "channel", "os_platform"],
+  ...["operator", "turbo_promoted_object_id", "csite", "dept"],
 ];
 
 /** The pairs that the interface lists, each once. */
 const INCOMPATIBLE = new Set(
   [
-    ...["advertiser_id", "gid", "aid", "channel", "os_platform", "operator", "turbo_promoted_object_id", "dept"].map(
-      (name) => [name, "csite"],
-    ),
+    ..."advertiser_id gid aid creative channel os_platform operator turbo_promoted_object_id dept"
+      .split(" ")
+      .map((name) => [name, "csite"]),
     ...["operator", "turbo_promoted_object_id", "dept"].map((name) => [name, "channel"]),
     ["dept", "turbo_promoted_object_id"],
   ].map((pair) => pair.sort().join(" ")),
@@ -86,6 +87,7 @@ describe("in a report request", () => {
     ["advertiser_id_list", ["x", [16]]],
     ["gid_list", ["x", [16]]],
     ["aid_list", ["x", [16]]],
+    ["creative_list", ["x", [16]]],
     ["os_platform_list", ["ios", 5]],
     ["csite_list", ["x", [null]]],
   ])("filtering.%s of a wrong type is refused by its name", async (field, values) => {
@@ -146,9 +148,9 @@ describe("the dates of a report", () => {
 });
 
 describe("the dimensions of a report", () => {
-  test("include twelve pairs that cannot be combined", () => {
-    expect(PAIRS).toHaveLength(55);
-    expect(INCOMPATIBLE.size).toBe(12);
+  test("include thirteen pairs that cannot be combined", () => {
+    expect(PAIRS).toHaveLength(66);
+    expect(INCOMPATIBLE.size).toBe(13);
   });
 
   test("are refused with 2006 for exactly the listed pairs, naming both, in either order", async () => {
@@ -214,6 +216,8 @@ test.each([
   ["gStatus", "gid"],
   ["AidName", "aid"],
   ["AidStatus", "aid"],
+  ["CidName", "creative"],
+  ["CidStatus", "creative"],
 ])("%s needs the grouping %s", async (name, dimension) => {
   const dims_metrics_list = [name];
   const others = ["advertiser_id", "gid", "aid"].filter((one) => one !== dimension);
@@ -221,6 +225,61 @@ test.each([
     expectBad(await ask({ dims_list, dims_metrics_list }), name, dimension);
   }
   expect(await ask({ dims_list: [dimension], dims_metrics_list })).toMatchObject({ code: 0 });
+});
+
+describe("a report by hour", () => {
+  const daysAgo = (days: number) => dayOf(Date.now() - days * DAY_MS);
+  const metrics_list = ["AppActivateStandard", "AppGamePayAmountStandard"];
+
+  test("has the hours of one or two days, beside the date or without it", async () => {
+    const statistics_caliber = "behavior_occurred_time";
+    const body = { metrics_list, statistics_caliber, date_list: [daysAgo(1), daysAgo(0)] };
+    const { data } = await ask({ ...body, dims_list: ["date", "hour", "ad_platform"] });
+    expect(data.items).toEqual([
+      {
+        date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        hour: expect.stringMatching(/^(?:[01]\d|2[0-3])$/),
+        ad_platform: "natural",
+        AppActivateStandard: 1,
+        AppGamePayAmountStandard: 0,
+      },
+    ]);
+    expect((await ask({ ...body, dims_list: ["hour"] })).data.items).toEqual([
+      { hour: data.items[0].hour, AppActivateStandard: 1, AppGamePayAmountStandard: 0 },
+    ]);
+  });
+
+  test("of three days is refused", async () => {
+    const date_list = [daysAgo(2), daysAgo(0)];
+    expectBad(await ask({ metrics_list, dims_list: ["hour"], date_list }), "date_list", "2 days", "hour");
+  });
+
+  test.each([
+    ["AppDAU", "behavior_occurred_time", "besides paying"],
+    ["AppAdRevenue", "behavior_occurred_time", "besides paying"],
+    ["AppPostbackCnt", "behavior_occurred_time", "postbacks"],
+  ])("does not have %s by %s, and says why", async (name, statistics_caliber, reason) => {
+    const body = { dims_list: ["hour"], date_list: [daysAgo(0), daysAgo(0)], statistics_caliber };
+    const answer = await ask({ ...body, metrics_list: ["AppActivateStandard", name] });
+    expect(answer).toMatchObject({ code: 2006, data: {} });
+    expect(answer.msg).toContain(`${name} cannot be queried with hour`);
+    expect(answer.msg).toContain(reason);
+  });
+
+  test("has costs, but not by creative at the same time", async () => {
+    const body = { date_list: [daysAgo(0), daysAgo(0)], metrics_list: ["AppROI"] };
+    expect(await ask({ ...body, dims_list: ["hour"] })).toMatchObject({ code: 0 });
+    for (const more of [
+      { dims_list: ["hour", "creative"] },
+      { dims_list: ["hour"], filtering: { creative_list: ["k"] } },
+    ]) {
+      const answer = await ask({ ...body, ...more });
+      expect(answer).toMatchObject({ code: 2006, data: {} });
+      expect(answer.msg).toBe(
+        "AppROI cannot be queried with hour: costs are known by creative or by hour, not by both.",
+      );
+    }
+  });
 });
 
 test("versions that no user can have match nobody", async () => {

@@ -20,7 +20,8 @@ const NAMES = [
   ..."AppRetention6dCnt AppRetention7dCnt AppRetention14dCnt AppRetention30dCnt".split(" "),
   ..."AppRetention1d AppRetention2d AppRetention3d AppRetention4d AppRetention5d".split(" "),
   ..."AppRetention6d AppRetention7d AppRetention14d AppRetention30d".split(" "),
-  ..."AppPostbackCnt AppPostbackAmount AppRefundAmount AppRefundCnt".split(" "),
+  ..."AppPostbackCnt AppPostbackAmount AppRefundAmount AppRefundCnt AppGamePayNetAmount".split(" "),
+  ..."AppAdReportedRevenue AppAdPulledRevenue AppAdEstimatedRevenue".split(" "),
   ..."AdRealCost AppRealROI AppRealFirstDayROI AppReal24hROI".split(" "),
   ..."AppReal3DayROI AppReal7DayROI AppReal14DayROI AppReal30DayROI".split(" "),
 ];
@@ -78,23 +79,25 @@ describe("the catalogue", () => {
     for (const reading of READINGS) {
       const [pay, ad] = by[reading.roiVersion];
       const measuresOf = (what: string) => metricNamed(`${window}${what}`)!.formula(reading).of.measures;
-      expect(measuresOf("PayAmount")).toEqual([pay]);
+      // By spans, what share rules say about the payments comes beside them.
+      const paid = reading.roiVersion === 2 ? [pay, pay!.replace("pay", "ruled"), pay!.replace("pay", "share")] : [pay];
+      expect(measuresOf("PayAmount")).toEqual(paid);
       expect(measuresOf("AdRevenue")).toEqual([ad]);
-      expect(measuresOf("ROI")).toEqual([pay, ad]);
-      expect(measuresOf("LTV")).toEqual([pay, ad]);
+      expect(measuresOf("ROI")).toEqual([...paid, ad]);
+      expect(measuresOf("LTV")).toEqual([...paid, ad]);
     }
   });
 });
 
 describe("dimensions", () => {
   const ALL = [
-    ..."date ad_platform advertiser_id gid aid channel os_platform operator".split(" "),
+    ..."date hour ad_platform advertiser_id gid aid creative channel os_platform operator".split(" "),
     ..."turbo_promoted_object_id csite dept".split(" "),
   ] as Dimension[];
   const PAIRS = [
-    ...["advertiser_id", "gid", "aid", "channel", "os_platform", "operator", "turbo_promoted_object_id", "dept"].map(
-      (other) => ["csite", other],
-    ),
+    ..."advertiser_id gid aid creative channel os_platform operator turbo_promoted_object_id dept"
+      .split(" ")
+      .map((other) => ["csite", other]),
     ...["operator", "turbo_promoted_object_id", "dept"].map((other) => ["channel", other]),
     ["turbo_promoted_object_id", "dept"],
   ];
@@ -112,7 +115,7 @@ describe("dimensions", () => {
       ALL.filter((other) => incompatiblePair([one, other])).map((other) => [one, other]),
     );
     const expected = ALL.flatMap((one) => ALL.filter((other) => isListed(one, other)).map((other) => [one, other]));
-    expect(expected).toHaveLength(24);
+    expect(expected).toHaveLength(26);
     expect(found).toEqual(expected);
   });
 
@@ -137,6 +140,8 @@ describe("dimensions", () => {
       gStatus: "gid",
       AidName: "aid",
       AidStatus: "aid",
+      CidName: "creative",
+      CidStatus: "creative",
     });
   });
 });

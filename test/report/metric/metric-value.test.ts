@@ -129,6 +129,29 @@ describe("the app's share of payments", () => {
   });
 });
 
+describe("payments under share rules", () => {
+  const sums = { pay_cents: 1_000, ruled_cents: 400, share_micros: 2_800_000, ad_micros: 1_000_000, cost_e4: 10_000 };
+  const span = { pay_s7: 1_000, ruled_s7: 1_000, share_s7: 1, ad_s7: 0, pay_d7: 1_000, users: 1 };
+
+  test.each<Case>([
+    { metric: "AppGamePayNetAmount", sums, shareBp: 6_000, is: 6.4 },
+    { metric: "AppGamePayNetAmount", sums, reading: PRECISE, shareBp: 0, is: 2.8 },
+    { metric: "AppROI", sums, reading: PRECISE, shareBp: 6_000, is: 7.4 },
+    { metric: "AppROI", sums, reading: CALENDAR, shareBp: 6_000, is: 11 },
+    { metric: "App7DayPayAmount", sums: span, reading: PRECISE, shareBp: 6_000, is: 0 },
+    { metric: "App7DayPayAmount", sums: { ...span, share_s7: 50 }, reading: PRECISE, shareBp: 6_000, is: 0.0001 },
+    { metric: "App7DayLTV", sums: span, reading: CALENDAR, shareBp: 6_000, is: 10 },
+    { metric: "AppGamePayNetAmount", sums: { pay_cents: -100, ruled_cents: -100, share_micros: -700_000 }, is: -0.7 },
+  ])("count by their rule, and the others by the app's share: $metric is $is", ({ is, ...rest }) => {
+    expect(shown(rest)).toBe(is);
+  });
+
+  test("are exact beyond plain numbers, also where the result is small", () => {
+    const huge = { pay_cents: 2 ** 50 + 1, ruled_cents: 2 ** 50, share_micros: 1 };
+    expect(shown({ metric: "AppGamePayNetAmount", sums: huge, shareBp: 9_999 })).toBe(0.01);
+  });
+});
+
 test("plain and big numbers give the same result", () => {
   const amounts = [0, 1, 7, 333, 49_999, 50_000, 123_456_789, 2 ** 40 + 1, 2 ** 52 + 3];
   for (const pay_cents of amounts) {
@@ -155,8 +178,10 @@ test.each([
 test("every measure has the unit in which it is stored", () => {
   const expected = (name: Measure) => {
     if (name === "pay_count" || name === "ad_count") return "count";
-    if (name.endsWith("_cents") || /^pay_[ds]\d+$/.test(name)) return "cents";
-    return /^ad_(?:micros|[ds]\d+)$/.test(name) ? "micros" : "count";
+    if (name.endsWith("_cents") || /^(?:pay|ruled)_[ds]\d+$/.test(name)) return "cents";
+    return /^(?:share_micros|ad_(?:reported_|pulled_|estimated_)?micros|(?:ad|share)_[ds]\d+)$/.test(name)
+      ? "micros"
+      : "count";
   };
   for (const name of USER_MEASURES) expect([name, unitOf(name)]).toEqual([name, expected(name)]);
   expect([unitOf("cost_e4"), unitOf("impressions"), unitOf("clicks")]).toEqual(["e4", "count", "count"]);

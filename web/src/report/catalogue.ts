@@ -28,9 +28,10 @@ export function useLabel(): (named: Labelled) => string {
   return useCallback(({ label, cname }) => (language === "zh" ? cname : label), [language]);
 }
 
-/** The field that names the values of a dimension: accounts, plans and ads show their name beside their id. */
+/** The field that names the values of a dimension: accounts, plans, ads and creatives show their name beside their id. */
 export const NAME_OF: Readonly<Record<string, string>> = {
   advertiser_id: "advertiser_name",
   gid: "gName",
   aid: "AidName",
+  creative: "CidName",
 };

@@ -11,6 +11,7 @@ export function useDimensionValue(): (name: string, value: string) => string {
     (name, value) => {
       if (value === "") return text.missing;
       if (name === "ad_platform") return platformName(value);
+      if (name === "hour") return `${value}:00`;
       if (name === "os_platform") return text.systems[value] ?? value;
       return value;
     },

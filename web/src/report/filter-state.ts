@@ -4,7 +4,7 @@ import { listOf, listText } from "./value-list.ts";
 /** The filters of a report, by their names in the interface. Each is a list in the address. */
 export const FILTER_NAMES = [
   ...(["ad_platform", "channel", "os_platform", "turbo_promoted_object_id", "advertiser_id"] as const),
-  ...(["gid", "aid", "csite", "version"] as const),
+  ...(["gid", "aid", "creative", "csite", "version"] as const),
 ];
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type FilterState = Record<FilterName, string>;

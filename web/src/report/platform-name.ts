@@ -14,6 +14,12 @@ const NAMES: Readonly<Record<string, { en: string; zh: string }>> = {
   honor: { en: "Honor", zh: "荣耀" },
   oppo: { en: "OPPO", zh: "OPPO" },
   vivo: { en: "vivo", zh: "vivo" },
+  iqiyi: { en: "iQIYI", zh: "爱奇艺" },
+  qihu360: { en: "Qihoo 360", zh: "360 点睛" },
+  uc: { en: "UC", zh: "UC 汇川" },
+  weibo: { en: "Weibo", zh: "微博" },
+  xiaohongshu: { en: "Xiaohongshu", zh: "小红书" },
+  wechat: { en: "WeChat", zh: "微信" },
   xiaomi: { en: "Xiaomi", zh: "小米" },
 };
 

@@ -27,15 +27,18 @@ import { adminRoute } from "../admin-route.ts";
 import { type Days, daysOf } from "../day-range.ts";
 import { costFileRoutes } from "./cost-file-routes.ts";
 import type { OperationContext } from "./operation-context.ts";
+import { type RefundFileContext, refundFileRoutes } from "./refund-file-routes.ts";
 
 type CostListQuery = Static<typeof costListQuery>;
 
 /** Costs of ads: pulled from the platforms, imported from files, and listed as stored. */
-export function adminCostRoutes(routes: FastifyInstance, context: OperationContext): void {
+export function adminCostRoutes(routes: FastifyInstance, context: OperationContext & RefundFileContext): void {
   pullRoutes(routes, context);
   statusRoute(routes, context);
   listRoutes(routes, context);
-  costFileRoutes(routes, context);
+  const running = { previews: 0 };
+  costFileRoutes(routes, context, running);
+  refundFileRoutes(routes, context, running);
 }
 
 function pullRoutes(routes: FastifyInstance, context: OperationContext): void {

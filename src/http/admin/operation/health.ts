@@ -140,6 +140,8 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {
           setAside: database.set_aside,
           pausedLanes: lanes.filter(({ paused_until }) => paused_until !== "").length,
           accountErrors: accounts.filter(({ last_error }) => last_error !== "").length,
+          endedAuthorisations: accounts.filter(({ refresh_state }) => refresh_state === "ended").length,
+          endingAuthorisations: accounts.filter(({ refresh_state }) => refresh_state === "ends_soon").length,
           failingCosts: cost_pulls.filter(({ failures }) => failures > 0).length,
           ordersWithoutRate: orders_without_rate.filter(({ is_rate_set }) => !is_rate_set).length,
         }

@@ -10,6 +10,7 @@ import { LIMITS } from "../../../limits.ts";
 import { TestDesk } from "../../../postback/test-desk.ts";
 import { testFormOf } from "../../../postback/test-wish.ts";
 import { adminRoute } from "../admin-route.ts";
+import { askedConnectors } from "../asked-connectors.ts";
 import type { OperationContext } from "./operation-context.ts";
 
 /** Test conversions, as platforms ask for them when an account is set up. */
@@ -25,7 +26,7 @@ export function postbackTestRoutes(routes: FastifyInstance, context: OperationCo
     access: "read",
     query: postbackTestQuery,
     answer: postbackTestFormAnswer,
-    run: async ({ query }) => testFormOf(query.ad_platform),
+    run: async ({ query }) => testFormOf(query.ad_platform, await askedConnectors(context, query)),
   });
 
   adminRoute(routes, {

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { listFieldsAnswer, listFieldsQuery, ordersBody, usersBody } from "../../../contract/admin/admin-list.ts";
-import { orderListAnswer, userListAnswer } from "../../../contract/report/list-record.ts";
+import { refundedOrderListAnswer, userListAnswer } from "../../../contract/report/list-record.ts";
 import { loadPropertyMeta } from "../../../db/metadata.ts";
 import { ORGANIC } from "../../../domain/attribution/attribution.ts";
 import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { fieldsOfList } from "../../../report/list/list-fields.ts";
-import { readOrderList, runOrderList } from "../../../report/list/order-list.ts";
+import { readOrderList, runOrderList, withRefunds } from "../../../report/list/order-list.ts";
 import { readUserList, runUserList } from "../../../report/list/user-list.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
@@ -17,13 +17,15 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
   adminRoute(routes, {
     path: "report/orders",
     summary: "Order list, for the console",
-    description: "The order list of the public interface without its signature and its rate limit.",
+    description:
+      "The order list of the public interface without its signature and its rate limit, and with the refunds of each order.",
     access: "read",
     body: ordersBody,
-    answer: orderListAnswer,
+    answer: refundedOrderListAnswer,
     run: async ({ body }) => {
       const app = await apps.findById(body.app_id);
-      return runOrderList(context.reportPool(), readOrderList(body, app));
+      const answer = await runOrderList(context.reportPool(), readOrderList(body, app));
+      return { ...answer, list: await withRefunds(context.reportPool(), answer.list, app) };
     },
   });
 

@@ -68,7 +68,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
   adminRoute(routes, {
     path: "user/timeline",
     summary: "What happened to one user, newest first",
-    description: "Touches, registration and returns, events, orders and postbacks, page by page.",
+    description: "Touches, registration and returns, events, orders, refunds and postbacks, page by page.",
     access: "read",
     query: timelineQuery,
     answer: timelineAnswer,

@@ -12,6 +12,7 @@ import {
 } from "../../../contract/setting/account.ts";
 import { listAccountFields, listAccounts } from "../../../outbound/account-view.ts";
 import { adminRoute } from "../admin-route.ts";
+import { askedConnectors } from "../asked-connectors.ts";
 import type { SettingContext } from "./setting-context.ts";
 
 /** Accounts at ad platforms, used to send postbacks and pull costs. */
@@ -26,7 +27,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     answer: accountListAnswer,
     run: async ({ query }) => {
       const app = await apps.findById(Number(query.app_id));
-      return { accounts: await listAccounts(pool, vault, app) };
+      return { accounts: await listAccounts(pool, vault, app, clock()) };
     },
   });
 
@@ -36,7 +37,9 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     access: "read",
     query: accountFieldsQuery,
     answer: accountFieldsAnswer,
-    run: async ({ query }) => ({ fields: listAccountFields(query.ad_platform) }),
+    run: async ({ query }) => ({
+      fields: listAccountFields(query.ad_platform, await askedConnectors(context, query)),
+    }),
   });
 
   adminRoute(routes, {

@@ -11,6 +11,7 @@ import {
   campaignListQuery,
   linkQuery,
   platformListAnswer,
+  platformListQuery,
 } from "../../../contract/setting/campaign.ts";
 import { type Campaign, loadCampaign, pageCampaigns } from "../../../db/campaign.ts";
 import { loadCampaignFigures } from "../../../db/touch-day.ts";
@@ -18,8 +19,10 @@ import { addDays, calendarOf } from "../../../domain/calendar.ts";
 import type { ServedApp } from "../../../intake/app-directory.ts";
 import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts";
 import { listPlatforms } from "../../../platform/platform-list.ts";
+import { PUBLISHER_PLATFORMS } from "../../../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list/list-request.ts";
 import { adminRoute } from "../admin-route.ts";
+import { askedConnectors } from "../asked-connectors.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { SettingContext } from "./setting-context.ts";
 
@@ -53,8 +56,12 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
     path: "platforms",
     summary: "Ad platforms, and what each supports",
     access: "read",
+    query: platformListQuery,
     answer: platformListAnswer,
-    run: async () => ({ platforms: listPlatforms() }),
+    run: async ({ query }) => ({
+      platforms: listPlatforms(await askedConnectors(context, query)),
+      publishers: [...PUBLISHER_PLATFORMS],
+    }),
   });
 }
 

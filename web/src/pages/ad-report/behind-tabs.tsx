@@ -7,6 +7,7 @@ import { useLabel } from "../../report/catalogue.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { userAddress } from "../lists/user-address.ts";
@@ -62,7 +63,10 @@ type User = ExplainedCell["users"][number];
 
 function Users({ explained, catalogue }: BehindProps) {
   const text = useTexts(texts);
-  const measures = useMeasureColumns<User>(catalogue, Object.keys(explained.added.users));
+  const names = Object.keys(explained.added.users);
+  // What share rules say is shown only where one applies.
+  const shown = names.filter((name) => !/^(?:ruled|share)_/.test(name) || explained.added.users[name]);
+  const measures = useMeasureColumns<User>(catalogue, shown);
   return (
     <DataTable
       label={text.users}
@@ -76,21 +80,49 @@ function Users({ explained, catalogue }: BehindProps) {
   );
 }
 
+type Order = ExplainedCell["orders"][number];
+
 function Orders({ explained }: { explained: ExplainedCell }) {
   const text = useTexts(texts);
-  const { parts } = useValueTexts();
+  const { parts, value } = useValueTexts();
+  const share: Column<Order> = {
+    name: "share",
+    title: text.orderShare,
+    kind: "number",
+    cell: (order) => value("rate", order.share),
+  };
   return (
     <DataTable
       label={text.orders}
       rows={explained.orders}
-      keyOf={({ trace_id }) => trace_id}
+      keyOf={({ trace_id, kind }, index) => `${index} ${kind} ${trace_id}`}
       columns={[
-        { name: "order", title: text.order, cell: ({ trace_id }) => <span className="mono">{trace_id}</span> },
+        { name: "order", title: text.order, cell: (order) => <OrderId order={order} /> },
         { name: "user", title: text.user, cell: ({ client_id }) => <UserLink clientId={client_id} /> },
         { name: "time", title: text.time, cell: ({ time }) => time },
         { name: "amount", title: text.amount, kind: "number", cell: ({ cents }) => parts("cents", cents) },
+        ...(explained.formula.has_pay_share ? [share] : []),
       ]}
     />
+  );
+}
+
+/** An order's id, with what was paid back of it: platforms that were told of the order still count it. */
+function OrderId({ order }: { order: ExplainedCell["orders"][number] }) {
+  const text = useTexts(texts);
+  const { cents } = useFormat();
+  const { kind, refunded_cents, back_cents } = order;
+  return (
+    <>
+      <span className="mono">{order.trace_id}</span> {kind === "refund" && <Badge tone="warn">{text.refund}</Badge>}
+      {refunded_cents > 0 && (
+        <div className="soft small">
+          {back_cents > 0
+            ? text.refundedTold(cents(refunded_cents), cents(back_cents))
+            : text.refunded(cents(refunded_cents))}
+        </div>
+      )}
+    </>
   );
 }
 

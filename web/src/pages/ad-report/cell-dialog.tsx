@@ -77,15 +77,16 @@ function Figure({ explained, metric, state, catalogue }: FigureProps) {
   const shown = useValueTexts(state.decimals);
   const { formula, pay_share } = explained;
   const share = formula.has_pay_share && pay_share !== 1 ? text.payShare(shown.value("rate", pay_share)) : "";
+  const of = namesOf(explained, formula.of);
   const sums = (names: readonly string[]) =>
     names.map((name, at) => (
       <span key={name}>
-        {at > 0 && " + "}
+        {at > 0 && (name.startsWith("ruled_") ? " − " : " + ")}
         <Sum
           explained={explained}
           catalogue={catalogue}
           name={name}
-          prefix={/^pay_/.test(name) ? share : ""}
+          prefix={/^(?:pay|ruled)_/.test(name) ? share : ""}
           shown={shown}
         />
       </span>
@@ -94,14 +95,21 @@ function Figure({ explained, metric, state, catalogue }: FigureProps) {
     <div className="figure">
       <span className="figure-value">{shown.value(metric.unit, explained.value)}</span>
       <span className="soft">
-        {text.result} {formula.of.length > 1 && formula.by.length > 0 ? "(" : ""}
-        {sums(formula.of)}
-        {formula.of.length > 1 && formula.by.length > 0 ? ")" : ""}
+        {text.result} {of.length > 1 && formula.by.length > 0 ? "(" : ""}
+        {sums(of)}
+        {of.length > 1 && formula.by.length > 0 ? ")" : ""}
         {formula.by.length > 0 && <> ÷ {sums(formula.by)}</>}
         {formula.times > 1 && ` × ${shown.value("count", formula.times)}`}
       </span>
     </div>
   );
+}
+
+/** Without what share rules say when none applies to a payment of the cell. */
+function namesOf({ sums }: ExplainedCell, names: readonly string[]): string[] {
+  const isOfRules = (name: string) => /^(?:ruled|share)_/.test(name);
+  const hasRuled = names.some((name) => isOfRules(name) && sums[name]);
+  return names.filter((name) => hasRuled || !isOfRules(name));
 }
 
 type SumProps = {
@@ -168,8 +176,9 @@ function Proof({ explained, catalogue }: { explained: ExplainedCell; catalogue: 
   );
 }
 
-function linesOf({ sums, added, numbers, formula }: ExplainedCell): Line[] {
-  const names = [...new Set([...formula.of, ...formula.by])];
+function linesOf(explained: ExplainedCell): Line[] {
+  const { sums, added, numbers, formula } = explained;
+  const names = [...new Set([...namesOf(explained, formula.of), ...formula.by])];
   return names.flatMap((name): Line[] => {
     const from = name in added.costs ? "costs" : "users";
     const inReport = sums[name] ?? 0;

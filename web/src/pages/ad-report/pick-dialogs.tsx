@@ -81,6 +81,8 @@ export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps
   const text = useTexts(texts);
   const label = useLabel();
   const [picked, setPicked] = useState(chosen);
+  const aboutOf = ({ name }: CatalogueDimension, excluding: readonly CatalogueDimension[]) =>
+    excluding.length > 0 ? text.excludedBy(excluding.map(label).join(", ")) : name === "hour" ? text.hourAbout : "";
   const without = (list: readonly string[], name: string) => list.filter((one) => one !== name);
   const toggle = (name: string) => {
     const isOn = picked.dims.includes(name);
@@ -115,12 +117,7 @@ export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps
                 checked={isOn}
                 disabled={!isOn && excluding.length > 0}
                 onChange={() => toggle(dimension.name)}
-                label={
-                  <Definition
-                    title={label(dimension)}
-                    about={excluding.length > 0 ? text.excludedBy(excluding.map(label).join(", ")) : ""}
-                  />
-                }
+                label={<Definition title={label(dimension)} about={aboutOf(dimension, excluding)} />}
               />
               {isOn && extras.length > 0 && (
                 <div className="row pick-extras">

@@ -19,6 +19,9 @@ import { texts } from "./texts.ts";
 
 const BARS_MAX = 20;
 const METRICS_MAX = 4;
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
+/** Dimensions of time, which are shown in their own order. */
+const TIMES = ["date", "hour"];
 
 type ReportChartProps = {
   url: UrlState;
@@ -28,7 +31,7 @@ type ReportChartProps = {
 };
 
 /**
- * Some of the metrics over days, or over the largest values of another dimension. It asks for its own report, because ratios
+ * Some of the metrics over days or hours, or over the largest values of another dimension. It asks for its own report, because ratios
  * cannot be added up from the rows of the table.
  */
 export function ReportChart({ url, state, catalogue, onChange }: ReportChartProps) {
@@ -122,7 +125,7 @@ function Drawn({ type, by, metrics, state }: DrawnProps) {
       {(report) => (
         <>
           <Plot type={type} by={by} metrics={metrics} state={state} report={report} />
-          {by !== "date" && report.page_info.total_number > BARS_MAX && (
+          {!TIMES.includes(by) && report.page_info.total_number > BARS_MAX && (
             <span className="soft small">{text.firstBars(BARS_MAX, number(report.page_info.total_number))}</span>
           )}
         </>
@@ -135,7 +138,9 @@ function useChartReport({ by, metrics, state }: Omit<DrawnProps, "type">) {
   const { app_id } = useApp();
   const names = metrics.map(({ name }) => name);
   const { order_by_list: _sorted, ...body } = consoleBody(app_id, { ...state, dims: [by], metrics: names, names: [] });
-  const order = by === "date" ? {} : { order_by_list: [{ field: names[0]!, sort: 1 as const }], page_size: BARS_MAX };
+  const order = TIMES.includes(by)
+    ? {}
+    : { order_by_list: [{ field: names[0]!, sort: 1 as const }], page_size: BARS_MAX };
   return useQuery({
     queryKey: ["report/chart", body, order],
     placeholderData: keepPreviousData,
@@ -150,7 +155,7 @@ function Plot({ type, by, metrics, state, report }: DrawnProps & { report: Conso
   const shown = useValueTexts(state.decimals);
   const option = useMemo(() => {
     const byValue = new Map(report.items.map((item) => [String(item[by]), item]));
-    const values = by === "date" ? eachDay(state.days) : [...byValue.keys()];
+    const values = by === "date" ? eachDay(state.days) : by === "hour" ? HOURS : [...byValue.keys()];
     const units = [...new Set(metrics.map(({ unit }) => unit))];
     const nameOf = (value: string) => {
       const item = byValue.get(value);

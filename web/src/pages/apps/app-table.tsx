@@ -10,7 +10,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { texts } from "./texts.ts";
 
 /** The dialog that is open, and for which app. */
-export type Doing = { what: "edit" | "secrets" | "switch"; appId: number };
+export type Doing = { what: "edit" | "shares" | "secrets" | "switch"; appId: number };
 
 type AppTableProps = { apps: readonly ShownApp[]; onDo: (doing: Doing) => void };
 
@@ -91,6 +91,9 @@ function Actions({ app: { app_id, enabled }, onDo }: { app: ShownApp; onDo: AppT
     <span className="row one-line">
       <Button size="small" onClick={() => onDo({ what: "edit", appId: app_id })}>
         {text.edit}
+      </Button>
+      <Button size="small" onClick={() => onDo({ what: "shares", appId: app_id })}>
+        {text.shares}
       </Button>
       <Button size="small" onClick={() => onDo({ what: "secrets", appId: app_id })}>
         {text.secrets}

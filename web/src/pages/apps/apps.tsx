@@ -11,6 +11,7 @@ import { AppTable, type Doing } from "./app-table.tsx";
 import { EditAppDialog } from "./edit-app.tsx";
 import { NewAppDialog } from "./new-app.tsx";
 import { SecretsDialog } from "./secrets.tsx";
+import { SharesDialog } from "./shares.tsx";
 import { SwitchAppDialog } from "./switch-app.tsx";
 import { texts } from "./texts.ts";
 
@@ -60,6 +61,8 @@ function AppDialog({ what, ...rest }: { what: Doing["what"]; app: ShownApp; onCl
   switch (what) {
     case "edit":
       return <EditAppDialog {...rest} />;
+    case "shares":
+      return <SharesDialog {...rest} />;
     case "secrets":
       return <SecretsDialog {...rest} />;
     case "switch":

@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { AccountField, AccountFields } from "../../../../src/contract/setting/account.ts";
 import { get } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import type { FieldsProps } from "./account-draft.ts";
 import { FIELD_TEXTS } from "./account-field-texts.ts";
+import { ACCOUNT_FIELDS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
 type PlatformFieldsProps = FieldsProps & { known: readonly string[] };
@@ -13,9 +15,10 @@ type PlatformFieldsProps = FieldsProps & { known: readonly string[] };
 /** The fields that the platform's connectors ask for. Optional ones with a default are folded away. */
 export function PlatformFields({ draft, known, onChange }: PlatformFieldsProps) {
   const text = useTexts(texts).form;
+  const { app_id } = useApp();
   const described = useQuery({
-    queryKey: ["account-fields", draft.platform],
-    queryFn: ({ signal }) => get<AccountFields>("accounts/fields", { ad_platform: draft.platform }, signal),
+    queryKey: [ACCOUNT_FIELDS, app_id, draft.platform],
+    queryFn: ({ signal }) => get<AccountFields>("accounts/fields", { app_id, ad_platform: draft.platform }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const isUsed = (field: AccountField) =>
@@ -70,6 +73,11 @@ function useWords({ name, hint }: AccountField): { label: string; hint: string }
     label: words ? `${words[language]} · ${name}` : name,
     hint: language === "zh" && words ? words.zhHint : hint,
   };
+}
+
+/** A field as it is typed anew. */
+export function NamedField(props: FieldProps) {
+  return props.field.secret ? <SecretField isSet={false} {...props} /> : <SettingField {...props} />;
 }
 
 type FieldProps = { field: AccountField; value: string; onChange: (value: string) => void };

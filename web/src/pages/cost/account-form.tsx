@@ -62,6 +62,7 @@ function KeyFields({ draft, onChange }: FieldsProps) {
   const platformName = usePlatformName();
   const { data } = usePlatforms();
   const possible = sorted(data?.platforms ?? []).filter(({ postbacks, costs }) => postbacks || costs);
+  const names = [...possible.map(({ name }) => name), ...(data?.publishers ?? [])];
   const choose = (platform: string) => {
     const chosen = possible.find(({ name }) => name === platform);
     const takesPostbacks = chosen?.postbacks === true;
@@ -74,7 +75,7 @@ function KeyFields({ draft, onChange }: FieldsProps) {
         value={draft.platform}
         choices={[
           ...(draft.platform === "" ? [{ value: "", label: text.choose }] : []),
-          ...possible.map(({ name }) => ({ value: name, label: platformName(name) })),
+          ...names.map((name) => ({ value: name, label: platformName(name) })),
         ]}
         onChange={choose}
       />
@@ -92,7 +93,9 @@ function KeyFields({ draft, onChange }: FieldsProps) {
 function UseFields({ draft, onChange }: FieldsProps) {
   const text = useTexts(texts).form;
   const { data } = usePlatforms();
-  const platform = data?.platforms.find(({ name }) => name === draft.platform);
+  const isPublisher = data?.publishers.includes(draft.platform) === true;
+  const known = data?.platforms.find(({ name }) => name === draft.platform);
+  const platform = isPublisher ? { postbacks: false, costs: true } : known;
   return (
     <div className="form-pair">
       <div className="stack tight">
@@ -103,7 +106,7 @@ function UseFields({ draft, onChange }: FieldsProps) {
           onChange={(postbacks) => onChange({ postbacks })}
         />
         <Check
-          label={text.pullCosts}
+          label={isPublisher ? text.pullRevenue : text.pullCosts}
           checked={draft.costs}
           disabled={platform?.costs === false}
           onChange={(costs) => onChange({ costs })}

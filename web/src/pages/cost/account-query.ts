@@ -1,4 +1,5 @@
 export const ACCOUNTS = "accounts";
+export const ACCOUNT_FIELDS = "account-fields";
 export const PULLS = "cost-pulls";
 
 /** Queries that show accounts. */

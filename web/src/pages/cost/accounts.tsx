@@ -14,23 +14,29 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
+import { ConnectDialog } from "../authorise/connect-dialog.tsx";
+import { texts as authoriseTexts } from "../authorise/texts.ts";
 import { TestDialog } from "../postback-test/test-dialog.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { ACCOUNT_VIEWS, ACCOUNTS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
-type Doing = { kind: "create" } | { kind: "edit" | "test" | "remove"; account: Account };
+type Doing = { kind: "create" | "connect" } | { kind: "edit" | "test" | "remove"; account: Account };
 
 /** Accounts at ad platforms. */
 export function Accounts() {
   const text = useTexts(texts);
+  const { connect } = useTexts(authoriseTexts);
   const [doing, setDoing] = useState<Doing>();
   const accounts = useAppQuery<AccountList>(ACCOUNTS);
   const close = () => setDoing(undefined);
   return (
     <>
-      <ListHead about={text.about} add={text.newAccount} onAdd={() => setDoing({ kind: "create" })} />
+      <ListHead about={text.about} add={text.newAccount} onAdd={() => setDoing({ kind: "create" })}>
+        <Button onClick={() => setDoing({ kind: "connect" })}>{connect}</Button>
+      </ListHead>
       <QueryView query={accounts}>{(data) => <AccountTable accounts={data.accounts} onDo={setDoing} />}</QueryView>
+      {doing?.kind === "connect" && <ConnectDialog accounts={accounts.data?.accounts ?? []} onClose={close} />}
       {doing?.kind === "create" && <AccountForm onClose={close} />}
       {doing?.kind === "edit" && <AccountForm account={doing.account} onClose={close} />}
       {doing?.kind === "test" && <TestDialog account={doing.account} onClose={close} />}
@@ -123,12 +129,14 @@ function Settings({ account: { settings, secrets } }: OfAccount) {
   return <span className="small">{names.join(", ")}</span>;
 }
 
-function State({ account: { last_error, last_error_at, token_expires_at } }: OfAccount) {
+function State({ account }: OfAccount) {
   const text = useTexts(texts);
+  const { last_error, last_error_at, token_expires_at } = account;
   if (last_error === "") {
     return (
       <div>
-        <Badge tone="good">{text.works}</Badge>
+        {account.refresh_state === "lasts" && <Badge tone="good">{text.works}</Badge>}
+        <RefreshEnd account={account} />
         {token_expires_at !== "" && <div className="small soft">{text.tokenUntil(token_expires_at)}</div>}
       </div>
     );
@@ -139,6 +147,20 @@ function State({ account: { last_error, last_error_at, token_expires_at } }: OfA
       <div className="small soft">
         {last_error} ({last_error_at})
       </div>
+      <RefreshEnd account={account} />
+    </div>
+  );
+}
+
+/** Warns days before somebody has to authorise again. */
+function RefreshEnd({ account: { refresh_state, refresh_expires_at } }: OfAccount) {
+  const text = useTexts(texts);
+  if (refresh_state === "lasts") return null;
+  const isEnded = refresh_state === "ended";
+  return (
+    <div className="account-trouble">
+      <Badge tone={isEnded ? "bad" : "warn"}>{isEnded ? text.refreshEnded : text.refreshEnds}</Badge>
+      <div className="small soft">{text.refreshAt(refresh_expires_at)}</div>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { texts } from "./texts.ts";
 /** Postbacks to ad platforms, costs from them, and problems with either. Tables without rows are left out. */
 export function Outbound({ health }: { health: HealthAnswer }) {
   const { accounts, cost_pulls: costs, orders_without_rate: orders } = health;
-  const broken = accounts.filter(({ last_error }) => last_error !== "");
+  const broken = accounts.filter(({ last_error, refresh_state }) => last_error !== "" || refresh_state !== "lasts");
   return (
     <>
       <Lanes lanes={health.lanes} />
@@ -67,7 +67,7 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
   const columns: Column<Account>[] = [
     { name: "app", title: text.app, cell: ({ app_id }) => nameOf(app_id) },
     { name: "account", title: text.account, cell: accountName },
-    { name: "error", title: text.error, cell: ({ last_error }) => <span className="fault">{last_error}</span> },
+    { name: "error", title: text.error, cell: (account) => <AccountTrouble account={account} /> },
     { name: "at", title: text.at, cell: ({ last_error_at }) => last_error_at },
   ];
   return (
@@ -75,6 +75,16 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
       <h2>{text.accounts}</h2>
       <DataTable label={text.accounts} columns={columns} rows={accounts} keyOf={keyOfAccount} />
     </section>
+  );
+}
+
+function AccountTrouble({ account: { last_error, refresh_state, refresh_expires_at } }: { account: Account }) {
+  const text = useTexts(texts);
+  return (
+    <>
+      {last_error !== "" && <span className="fault">{last_error}</span>}
+      {refresh_state !== "lasts" && <div>{text.refreshUntil(refresh_expires_at)}</div>}
+    </>
   );
 }
 

@@ -1,12 +1,14 @@
 import type {
   DEVICE_COLUMNS,
   ORDER_COLUMNS,
+  REFUND_COLUMNS,
   RETURN_COLUMNS,
   USER_COLUMNS,
 } from "../../../../src/contract/report/list-record.ts";
 
 type ColumnName =
   | keyof typeof ORDER_COLUMNS
+  | keyof typeof REFUND_COLUMNS
   | keyof typeof USER_COLUMNS
   | `device_info.${keyof typeof DEVICE_COLUMNS}`
   | `re_attribute_info.${keyof typeof RETURN_COLUMNS}`;
@@ -72,6 +74,9 @@ const en: Record<ColumnName, string> = {
   TraceID: "Order ID",
   PostbackCnt: "Times resent",
   Status: "Postback",
+  RefundAmount: "Refunded",
+  RefundTime: "Refunded at",
+  NetAmount: "Amount less refunds",
   event$is_first_pay: "Is first payment",
   event$pay_method: "Payment method",
   event$pay_reason: "Payment reason",
@@ -188,6 +193,9 @@ const zh: Record<ColumnName, string> = {
   TraceID: "订单号",
   PostbackCnt: "补发次数",
   Status: "回传状态",
+  RefundAmount: "退款金额",
+  RefundTime: "退款时间",
+  NetAmount: "净额（扣除退款）",
   event$is_first_pay: "是否首次付费",
   event$pay_method: "付费方式",
   event$pay_reason: "付费原因",

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { ListFields, ListName } from "../../../../src/contract/admin/admin-list.ts";
-import type { OrderList, UserList } from "../../../../src/contract/report/list-record.ts";
+import type { RefundedOrderList, UserList } from "../../../../src/contract/report/list-record.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
@@ -27,7 +27,7 @@ import { userAddress } from "./user-address.ts";
 import { useValueNames } from "./value-names.ts";
 import "./lists.css";
 
-type Answers = { orders: OrderList; users: UserList };
+type Answers = { orders: RefundedOrderList; users: UserList };
 
 type ListPageProps<List extends ListName> = {
   list: List;

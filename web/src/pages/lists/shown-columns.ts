@@ -6,7 +6,7 @@ import type { ListColumn } from "./list-state.ts";
 export const USUAL_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
   orders: [
     ...["PayEventTime", "ClientID", "Amount", "PayCount", "AdPlatform", "TurboPromotedObjectID", "Channel", "Status"],
-    ...["BackAmount", "TraceID"],
+    ...["BackAmount", "RefundAmount", "TraceID"],
   ],
   users: [
     ...["CreateTime", "ClientID", "Name", "AdPlatform", "TurboPromotedObjectID", "user$pay_amount_sum"],

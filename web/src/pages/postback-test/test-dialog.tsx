@@ -23,9 +23,10 @@ export function TestDialog({ account, onClose }: TestDialogProps) {
   const text = useTexts(texts);
   const platformName = usePlatformName();
   const { ad_platform, advertiser_id } = account;
+  const { app_id } = useApp();
   const form = useQuery({
-    queryKey: ["postback/test", ad_platform],
-    queryFn: ({ signal }) => get<PostbackTestForm>("postback/test", { ad_platform }, signal),
+    queryKey: ["postback/test", app_id, ad_platform],
+    queryFn: ({ signal }) => get<PostbackTestForm>("postback/test", { app_id, ad_platform }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (

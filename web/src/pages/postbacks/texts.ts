@@ -2,7 +2,7 @@ export const texts = {
   en: {
     title: "Postbacks",
     about: "Conversions of ad users, reported to ad platforms and your own systems.",
-    tabs: { outbox: "Outbox", rules: "Rules", queue: "Queue", callbacks: "Callbacks" },
+    tabs: { outbox: "Outbox", rules: "Rules", connectors: "Connectors", queue: "Queue", callbacks: "Callbacks" },
     recent: (hours: number) => `last ${hours} hours`,
     reasons: (count: number) =>
       `${count === 1 ? "One reason" : `${count} reasons`} why postbacks were not accepted in the last 24 hours`,
@@ -38,6 +38,8 @@ export const texts = {
     rule: (id: number) => `Rule ${id}`,
     resentTimes: (count: number) => `resent ${count}×`,
     changedAt: (at: string) => `Last change ${at}`,
+    refunded: (amount: string) => `Order refunded: ${amount}`,
+    refundedAt: (at: string) => `Last refund ${at}. The postback stays as it is.`,
     more: "Show more",
     none: "No postbacks yet",
     noneHelp:
@@ -52,7 +54,7 @@ export const texts = {
   zh: {
     title: "回传",
     about: "将广告用户的转化回传给媒体和自有系统。",
-    tabs: { outbox: "回传记录", rules: "规则", queue: "队列", callbacks: "回调" },
+    tabs: { outbox: "回传记录", rules: "规则", connectors: "自定义媒体", queue: "队列", callbacks: "回调" },
     recent: (hours: number) => `近 ${hours} 小时`,
     reasons: (count: number) => `近 24 小时未成功的原因：${count} 种`,
     reasonColumns: { status: "结果", platform: "媒体", reason: "原因", postbacks: "回传数", actions: "操作" },
@@ -81,6 +83,8 @@ export const texts = {
     rule: (id: number) => `规则 ${id}`,
     resentTimes: (count: number) => `补发 ${count} 次`,
     changedAt: (at: string) => `最近变更 ${at}`,
+    refunded: (amount: string) => `订单已退款 ${amount}`,
+    refundedAt: (at: string) => `最近退款 ${at}，回传保持不变。`,
     more: "显示更多",
     none: "还没有回传",
     noneHelp: "应用已配置媒体账户，且用户行为匹配规则时，会产生回传。账户在“消耗”中配置。",
