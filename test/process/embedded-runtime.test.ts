@@ -72,7 +72,7 @@ test("a database left by a killed server is taken over, even if ended processes 
     expect(await server.stop()).toBe(0);
     // The same database again, as the child of a process that never reaps it, like the first process of many containers.
     const runner = runnerOf();
-    const { postgres } = await binariesFor(runner);
+    const { postgres } = binariesFor(runner);
     const careless = spawn(
       "sh",
       ["-c", `"$0" "$@" >/dev/null 2>&1 & exec sleep ${TEST_MS_MAX / 1000}`, postgres, ...args],

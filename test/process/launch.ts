@@ -9,10 +9,10 @@ import { PATIENCE_MS } from "../support/patience.ts";
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** The built server in one file, which starts in half the time (see ../support/bundle.ts). */
 export const BUNDLE = join(ROOT, "dist/bundle");
-export const MAIN = join(BUNDLE, "main.js");
+export const MAIN = join(BUNDLE, "main.cjs");
 /** The built server as it is delivered: what the shared server and `npm start` run. */
 export const DELIVERED_MAIN = join(ROOT, "dist/src/main.js");
-export const CLI = join(BUNDLE, "cli.js");
+export const CLI = join(BUNDLE, "cli.cjs");
 
 /** An empty folder that others may pass through, so that the cluster lies inside it even if the tests run as root. */
 export function makeDataDir(): string {

