@@ -72,7 +72,9 @@ export function authorisePage(
 
 function html(status: number, body: string): Answer {
   const headers = { "content-type": "text/html; charset=utf-8" };
-  return { status, body: `<!doctype html><title>Authorise</title>${body}`, headers };
+  // An icon in the page: a browser with a window would ask for one, and complain of its absence.
+  const head = '<!doctype html><title>Authorise</title><link rel="icon" href="data:,">';
+  return { status, body: head + body, headers };
 }
 
 function escaped(text: string): string {
