@@ -42,6 +42,9 @@ const MET_BY_USERS = {
   /** An uploaded file within JSON, and as a raw body. */
   fileBodyBytes: 2 * MIB,
   fileBytes: 16 * MIB,
+  /** Past events in one call, and a single one of them. */
+  historyBytes: 4 * MIB,
+  historyLineBytes: 2 * MIB,
   formParts: 20,
   /** Values and depth of a body that the separate thread parses. */
   bodyValues: 250_000,

@@ -33,7 +33,12 @@ test("commands of every kind work without a server, starting from an empty folde
   const event = { client_id: "c", type: "track", event: "wanted", time: Date.UTC(2020, 0, 1), properties: {} };
   const unwanted = { ...event, event: "unwanted" };
   writeFileSync(file, [event, unwanted].map((line) => `${JSON.stringify(line)}\n`).join(""));
-  expect(await alone("import", file, "--app", app)).toEqual({ events: 2, registered: 1, rejected: 1 });
+  expect(await alone("import", file, "--app", app)).toEqual({
+    events: 2,
+    registered: 1,
+    rejected: 1,
+    reasons: { undeclared: 1 },
+  });
   expect(await alone("export", "events", "--app", app, "--from", "2020-01-01", "--to", "2020-01-01")).toMatchObject(
     event,
   );

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -21,9 +21,11 @@ const line = (clientId: string, event: string, time: number, properties: object 
   properties,
 });
 
-function fileOf(lines: readonly (object | string)[]): string {
+function fileOf(lines: readonly (Line | string | Buffer)[]): string {
   const path = join(folder, `${Math.random().toString(36).slice(2)}.ndjson`);
-  writeFileSync(path, lines.map((one) => `${typeof one === "string" ? one : JSON.stringify(one)}\n`).join(""));
+  const bytes = (one: Line | string | Buffer) =>
+    Buffer.isBuffer(one) ? one : Buffer.from(typeof one === "string" ? one : JSON.stringify(one));
+  writeFileSync(path, Buffer.concat(lines.flatMap((one) => [bytes(one), Buffer.from("\n")])));
   return path;
 }
 
@@ -55,7 +57,7 @@ test("import takes years of history, registers unknown clients, and changes noth
   ];
   await server.register(app, "b", { name: "Known" });
   const file = fileOf([...history, ""]);
-  expect(await importInto(app, file)).toEqual({ events: 4, registered: 1, rejected: 0 });
+  expect(await importInto(app, file)).toEqual({ events: 4, registered: 1, rejected: 0, reasons: {} });
   const first = await exported(app);
   expect(withoutReceipt(first)).toMatchObject(history);
   const show = (client: string) => cliJson(dataDir, ["user", "show", client, "--app", String(app.appId)]);
@@ -63,7 +65,7 @@ test("import takes years of history, registers unknown clients, and changes noth
   expect(users[0]).toMatchObject({ CreateTime: "2019-06-01 20:00:00", Channel: "import", properties: { score: 5 } });
   expect(users[1]).toMatchObject({ Name: "Known", orders: { count: 1, amount_cents: 600 } });
 
-  expect(await importInto(app, file)).toEqual({ events: 4, registered: 0, rejected: 0 });
+  expect(await importInto(app, file)).toEqual({ events: 4, registered: 0, rejected: 0, reasons: {} });
   expect(await exported(app)).toEqual(first);
   expect([await show("a"), await show("b")]).toEqual(users);
   const minutes: { duplicate: number }[] = await cliJson(dataDir, ["ledger", "--app", String(app.appId)]);
@@ -75,6 +77,7 @@ test.each([
   ["is not an object", `["a"]`],
   ["has no client_id", JSON.stringify({ ...line("a", "e", 1), client_id: undefined })],
   ["has an empty client_id", JSON.stringify(line("", "e", Date.UTC(2020, 1, 1)))],
+  ["is not UTF-8", Buffer.from('{"client_id":"\xe9"}', "latin1")],
   ["has a client_id of 129 characters", JSON.stringify(line("x".repeat(129), "e", Date.UTC(2020, 1, 1)))],
 ])("import names a line that %s, and imports nothing from the file", async (_, bad) => {
   const app = await server.createApp();
@@ -108,8 +111,46 @@ test("import --no-register leaves out the events of unknown clients and counts t
     events: 3,
     registered: 0,
     rejected: 2,
+    reasons: { unregistered: 2 },
   });
   expect((await exported(app)).map(({ client_id }) => client_id)).toEqual(["known"]);
+});
+
+test("import names the line of every event that is not stored as it stands: the first ones, and all of them in a file", async () => {
+  const app = await server.createApp();
+  const time = Date.UTC(2021, 0, 1);
+  const bad = Array.from({ length: 25 }, () => line("a", "e", 5));
+  const file = fileOf([
+    "",
+    line("a", "e", time, { "no name": 1 }),
+    line("a", "no name", time),
+    ...bad,
+    line("b", "e", 5),
+  ]);
+  const errors = join(folder, "errors.ndjson");
+  const args = ["import", file, "--app", String(app.appId)];
+  const { code, stdout, stderr } = await cli(dataDir, [...args, "--json"]);
+  const result = { events: 28, registered: 1, rejected: 27, reasons: { bad_property: 1, bad_name: 1, bad_time: 26 } };
+  expect({ code, result: JSON.parse(stdout) }).toEqual({ code: 0, result });
+  const told = stderr.split("\n").filter((text) => /^Line|more/.test(text));
+  expect(told).toHaveLength(21);
+  expect(told[0]).toMatch(/^Line 2: bad_property: /);
+  expect(told[1]).toMatch(/^Line 3: bad_name: /);
+  expect(told.at(-1)).toBe("… and 8 more; --errors FILE writes all of them to a file.");
+
+  await cliJson(dataDir, [...args, "--errors", errors]);
+  const written = readFileSync(errors, "utf8").trimEnd().split("\n");
+  expect(written.map((text) => JSON.parse(text).line)).toEqual(Array.from({ length: 28 }, (_, index) => index + 2));
+  expect(JSON.parse(written.at(-1)!)).toMatchObject({ line: 29, client_id: "b", event: "e", reason: "bad_time" });
+  expectFailure(await cli(dataDir, [...args, "--errors", join(folder, "no/such")]), /no\/such cannot be written/);
+});
+
+test("import takes files with a byte order mark, with the line ends of Windows, and without a last one", async () => {
+  const app = await server.createApp();
+  const path = join(folder, "windows.ndjson");
+  const texts = ["a", "b"].map((client) => JSON.stringify(line(client, "e", Date.UTC(2021, 0, 1))));
+  writeFileSync(path, `\ufeff${texts.join("\r\n")}`);
+  expect(await importInto(app, path)).toMatchObject({ events: 2, registered: 2 });
 });
 
 test("import keeps every digit of a numeric client id", async () => {
@@ -126,7 +167,7 @@ test("import sends no more at once than the server accepts, however large the ev
   const texts = Object.fromEntries(["a", "b", "c"].map((name) => [name, name.repeat(2_000)]));
   const time = Date.UTC(2021, 0, 1);
   const file = fileOf(Array.from({ length: 500 }, (_, index) => line("large", "e", time + index, texts)));
-  expect(await importInto(app, file)).toEqual({ events: 500, registered: 1, rejected: 0 });
+  expect(await importInto(app, file)).toEqual({ events: 500, registered: 1, rejected: 0, reasons: {} });
   expect(await exported(app)).toHaveLength(500);
 });
 
@@ -173,6 +214,6 @@ test("an export, imported into another app and exported again, is the same", asy
   for (const one of first) {
     expect(Object.keys(one)).toEqual(["client_id", "type", "event", "time", "properties", "received_at"]);
   }
-  expect(await importInto(to, fileOf(first))).toEqual({ events: 11, registered: 2, rejected: 0 });
+  expect(await importInto(to, fileOf(first))).toEqual({ events: 11, registered: 2, rejected: 0, reasons: {} });
   expect(inFixedOrder(await exported(to))).toEqual(inFixedOrder(first));
 });

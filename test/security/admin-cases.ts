@@ -226,6 +226,8 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/rebate/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REBATES })),
   "POST /admin/api/v1/refund/import": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REFUNDS })),
   "POST /admin/api/v1/refund/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: REFUNDS })),
+  // Its app stands in the query, and its body is no JSON.
+  "POST /admin/api/v1/events/import": ofAdmin(1004, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/accounts/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, ad_platform: "oppo" })),
   "GET /admin/api/v1/callbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/callbacks/set": ofAdmin(0, ({ appId }) => ({

@@ -1,14 +1,12 @@
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { COMMAND_HEADER, signedCommandName } from "../../admin/command-name.ts";
-import { currentAdminToken } from "../../admin/session/admin-token.ts";
 import { systemClock } from "../../clock.ts";
 import type { TakenRefunds } from "../../contract/admin/refund.ts";
 import { FileError } from "../../cost/csv-file.ts";
 import { type FileRefund, REFUND_COLUMNS, readRefunds } from "../../cost/refund-file.ts";
 import { CODES, messageOf, UsageError } from "../../errors.ts";
-import { commandLine } from "../desk.ts";
+import { adminHeaders } from "../admin-headers.ts";
 import { ProgressBar, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
 
@@ -39,11 +37,7 @@ async function importFile(path: string, options: Options): Promise<void> {
   await withServer(options.url, async (address) => {
     const { app, headers } = await withDatabase(async (session) => ({
       app: await findApp(session, options.app),
-      headers: {
-        authorization: `Bearer ${await currentAdminToken(session.pool, session.vault)}`,
-        [COMMAND_HEADER]: signedCommandName(session.vault, commandLine().name),
-        "content-type": "text/csv",
-      },
+      headers: { ...(await adminHeaders(session)), "content-type": "text/csv" },
     }));
     // A wrong line is named before anything is sent.
     const refunds = await readRefunds(file, { ...app, nowMs: systemClock() }).catch(asUsageError);

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import { COMMAND_HEADER, signedCommandName } from "../../admin/command-name.ts";
-import { currentAdminToken } from "../../admin/session/admin-token.ts";
 import { sumOrders } from "../../db/orders.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { CODES, UsageError } from "../../errors.ts";
 import { userListRecord } from "../../report/list/user-record.ts";
-import { commandLine } from "../desk.ts";
+import { adminHeaders } from "../admin-headers.ts";
 import { listOf, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
 
@@ -47,10 +45,7 @@ function eraseCommand(user: Command): void {
       withServer(options.url, async (address) => {
         const response = await fetch(`${address}/admin/api/v1/users/erase`, {
           method: "POST",
-          headers: await withDatabase(async ({ pool, vault }) => ({
-            authorization: `Bearer ${await currentAdminToken(pool, vault)}`,
-            [COMMAND_HEADER]: signedCommandName(vault, commandLine().name),
-          })),
+          headers: await withDatabase(adminHeaders),
           body: JSON.stringify({ app_id: options.app, client_id: clientId }),
         });
         const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: { state: string } };

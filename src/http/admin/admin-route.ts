@@ -29,7 +29,7 @@ type Described<Query extends TSchema, Body extends TSchema> = {
   query?: Query;
   body?: Body;
   /** How the body is read, when it differs from the usual way. */
-  reading?: { bytesMax?: number; numbersAreIds?: true; takesCsv?: true };
+  reading?: { bytesMax?: number; numbersAreIds?: true; takesCsv?: true; keepsBytes?: true };
   /** Refuses a request before any of its body is read. */
   admit?: (request: FastifyRequest) => void;
 };

@@ -6,6 +6,7 @@ import { adRevenueRoutes } from "./operation/ad-revenue-routes.ts";
 import { adminCostRoutes } from "./operation/cost-routes.ts";
 import { doctorRoutes } from "./operation/doctor-routes.ts";
 import { healthRoutes } from "./operation/health-routes.ts";
+import { historyRoutes } from "./operation/history-routes.ts";
 import { consoleLiveRoutes } from "./operation/live-routes.ts";
 import type { OperationContext } from "./operation/operation-context.ts";
 import { postbackRoutes } from "./operation/postback-routes.ts";
@@ -75,6 +76,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     consoleLiveRoutes(routes, context);
     doctorRoutes(routes, context);
     healthRoutes(routes, context);
+    historyRoutes(routes, context);
   });
   server.register(async (routes) => sessionRoutes(routes, context));
 }
