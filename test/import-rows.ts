@@ -77,7 +77,9 @@ const ROWS: Readonly<Record<string, string>> = {
 
 /** Every platform has a folder, and none knows another. */
 function eachPlatform(names: string): Record<string, string> {
-  const platforms = "apple baidu bilibili bytedance honor huawei kuaishou oppo tencent vivo wechat xiaomi".split(" ");
+  const platforms = "apple baidu bilibili bytedance douyin honor huawei kuaishou oppo tencent vivo wechat xiaomi".split(
+    " ",
+  );
   return Object.fromEntries(platforms.map((platform) => [`platform/${platform}`, names]));
 }
 

@@ -2,6 +2,7 @@ import { startApple } from "./apple.ts";
 import { startBaidu } from "./baidu.ts";
 import { startBilibili } from "./bilibili.ts";
 import type { CostRow } from "./costs.ts";
+import { type AdRecord, startDouyin } from "./douyin.ts";
 import { startHonor } from "./honor.ts";
 import { startHuawei } from "./huawei.ts";
 import { startKuaishou } from "./kuaishou.ts";
@@ -17,6 +18,7 @@ export type Platforms = Awaited<ReturnType<typeof startEach>> & { close(): Promi
 
 export type PlatformsOptions = StandInOptions & {
   costs?: Partial<Record<"tencent" | "kuaishou" | "bytedance" | "baidu" | "asa" | "wechat", CostRow[]>>;
+  adRecords?: AdRecord[];
 };
 
 /** A stand-in for every platform, each on its own port, by its name in the interface. */
@@ -28,8 +30,8 @@ export async function startPlatforms(options: PlatformsOptions = {}): Promise<Pl
   return { ...platforms, close };
 }
 
-async function startEach({ costs = {}, ...shared }: PlatformsOptions) {
-  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat] =
+async function startEach({ costs = {}, adRecords = [], ...shared }: PlatformsOptions) {
+  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat, douyin] =
     await Promise.all([
       startTencent({ ...shared, costs: costs.tencent ?? [] }),
       startKuaishou({ ...shared, costs: costs.kuaishou ?? [] }),
@@ -43,6 +45,7 @@ async function startEach({ costs = {}, ...shared }: PlatformsOptions) {
       startHonor(shared),
       startApple({ ...shared, costs: costs.asa ?? [] }),
       startWechat({ ...shared, costs: costs.wechat ?? [] }),
+      startDouyin({ ...shared, records: adRecords }),
     ]);
-  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat };
+  return { tencent, kuaishou, bytedance, baidu, bilibili, vivo, oppo, xiaomi, huawei, honor, asa, wechat, douyin };
 }

@@ -117,6 +117,7 @@ function oracleMarket({ market, pulledRevenue }: Played, people: OraclePerson[])
     hours: [],
     refundsOn: "order",
     pulledRevenue,
+    playerRevenue: [],
     ...settings,
   };
 }
@@ -172,5 +173,7 @@ function oraclePerson(person: Person, attributed: OracleSource): OraclePerson {
   const { clientId, registeredAtMs, channel, version, os, kind } = person;
   const happenings = person.events.filter(({ type }) => type === "track").map(({ happening }) => happening);
   const isHistory = kind === "migrated";
-  return { clientId, registeredAtMs, channel, version, os_platform: os, isHistory, happenings, ...attributed };
+  // No question of the score is about revenue that is told by player.
+  const ids = { clientId, openId: "" };
+  return { ...ids, registeredAtMs, channel, version, os_platform: os, isHistory, happenings, ...attributed };
 }

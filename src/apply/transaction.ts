@@ -16,7 +16,7 @@ import { markReplayed, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, storeUsers } from "../db/user-account.ts";
-import { changesOfAds } from "../db/user-ad-day.ts";
+import { changesOfAds, noteAdsOf } from "../db/user-ad-day.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import type { EventParts } from "../domain/event/event-part.ts";
@@ -135,6 +135,7 @@ async function applyEntries(
   const receivedAtMs = firstReceivedAtMs(entries);
   const counted = [...facts.tallies.days.newUsers(), ...facts.tallies.days.storedUsers()];
   await noteAdRevenueChanges(tx, changesOfAds(counted), receivedAtMs);
+  await noteAdsOf(tx, users.reidentified(), receivedAtMs);
   const refunded = await applyRefunds(tx, facts);
   await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries) });
   await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, regrouped));

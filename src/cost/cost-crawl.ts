@@ -12,6 +12,7 @@ import type {
   CreativeCost,
   CutDay,
   HourlyCost,
+  PlayerEarning,
   PulledCost,
   PulledName,
   Subject,
@@ -35,6 +36,8 @@ export type Gathered =
       costs: PulledCost[];
       creatives: CreativeCost[];
       hours: HourlyCost[];
+      /** One for each player, day and currency, by the text of these. */
+      earnings: Map<string, PlayerEarning>;
       planTotals: PulledCost[];
       /** Undefined when the platform has not told the account's totals. */
       totals: PulledCost[] | undefined;
@@ -56,6 +59,7 @@ function take(page: Page, found: Found): void {
   for (const cost of page.costs) found.costs.push(cost);
   for (const cost of page.creatives ?? []) found.creatives.push(cost);
   for (const cost of page.hours ?? []) found.hours.push(cost);
+  for (const earning of page.earnings ?? []) addEarning(earning, found.earnings);
   for (const total of page.planTotals ?? []) found.planTotals.push(total);
   if (page.totals) {
     found.totals ??= [];
@@ -63,6 +67,14 @@ function take(page: Page, found: Found): void {
   }
   for (const day of page.cut ?? []) found.cut.push(day);
   for (const name of page.names) found.names.push(name);
+}
+
+/** Added up while pages come: a day has a record for every ad, and far fewer players. */
+function addEarning(earning: PlayerEarning, earnings: Map<string, PlayerEarning>): void {
+  const { day, openId, currency, views, micros } = earning;
+  const key = JSON.stringify([day, openId, currency]);
+  const known = earnings.get(key);
+  earnings.set(key, known ? { ...known, views: known.views + views, micros: known.micros + micros } : earning);
 }
 
 /** Questions that are still to be asked, by subject. */
@@ -121,7 +133,16 @@ export class CostCrawl {
 
   async gather(range: DayRange): Promise<Gathered> {
     await this.#refreshAhead();
-    const found: Found = { costs: [], creatives: [], hours: [], planTotals: [], totals: undefined, cut: [], names: [] };
+    const found: Found = {
+      costs: [],
+      creatives: [],
+      hours: [],
+      earnings: new Map(),
+      planTotals: [],
+      totals: undefined,
+      cut: [],
+      names: [],
+    };
     const open = new Open(this.#connector);
     open.add(this.#connector.start(range, this.#context()));
     const withoutTotals = new Map<Subject, string>();
@@ -134,7 +155,8 @@ export class CostCrawl {
       } else if (page.kind === "refused" && one.subject !== "costs") withoutTotals.set(one.subject, page.reason);
       else return page;
       asked += 1;
-      if (asked > REQUESTS_MAX || found.costs.length + found.creatives.length + found.hours.length > ROWS_MAX) {
+      const rows = found.costs.length + found.creatives.length + found.hours.length + found.earnings.size;
+      if (asked > REQUESTS_MAX || rows > ROWS_MAX) {
         return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
       }
     }

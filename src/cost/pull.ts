@@ -3,15 +3,17 @@ import { type AdLevel, type AdObject, learnAdObjects, learnAdvertisers } from ".
 import type { AppRules } from "../db/app.ts";
 import type { Cost } from "../db/cost.ts";
 import type { HourCost } from "../db/cost-hour.ts";
-import { storeEarnedDay, storePulledDay } from "../db/cost-pull.ts";
+import { storeEarnedDay, storePlayersDay, storePulledDay } from "../db/cost-pull.ts";
 import { transactionOn } from "../db/engine/pool.ts";
 import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { type DayRange, daysOf, grownAtMs } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
 import type {
+  CostConnector,
   CreativeCost,
   HourlyCost,
+  PlayerEarning,
   PulledCost,
   PulledName,
   Subject,
@@ -19,6 +21,7 @@ import type {
 import { type CompleteDay, completeDay } from "./account-total.ts";
 import type { CostCrawl, Gathered } from "./cost-crawl.ts";
 import { splitByCreative } from "./creative-split.ts";
+import { playersOf } from "./player-earnings.ts";
 
 /** The result of pulling a range of days. `trouble` says why it is incomplete, and is empty when it is complete. */
 export type RangePull =
@@ -30,8 +33,7 @@ type Target = {
   key: AccountKey;
   app: AppRules;
   clock: () => number;
-  /** What the connector brings. */
-  brings: "costs" | "revenue";
+  brings: NonNullable<CostConnector["brings"]> | "costs";
 };
 
 /**
@@ -40,7 +42,6 @@ type Target = {
  */
 export async function pullRange(crawl: CostCrawl, range: DayRange, target: Target): Promise<RangePull> {
   const { client, key, app, clock } = target;
-  const store = target.brings === "revenue" ? storeEarnedDay : storePulledDay;
   // Taken before the first question, because an answer may miss corrections made after it was requested.
   const pulledAtMs = clock();
   const gathered = await crawl.gather(range);
@@ -51,26 +52,45 @@ export async function pullRange(crawl: CostCrawl, range: DayRange, target: Targe
   const sum = { days: 0, rows: 0, costE4: 0 };
   const withoutRate = new Map<string, string[]>();
   const calendar = calendarOf(app.timeZone);
+  const storeDay = target.brings === "player_revenue" ? storePlayers : storeCosts;
   for (const [day, told] of days) {
-    const { costs: ads, surplus } = completeDay(told.costs, told);
-    const figures = figuresOf({ costs: splitByCreative(ads, told.creatives), surplus }, { day, key, app });
-    if (figures.kind === "no_rate") {
-      withoutRate.set(figures.currency, [...(withoutRate.get(figures.currency) ?? []), day]);
+    const stored = await storeDay(target, told, { day, pulledAtMs, grownAtMs: grownAtMs(day, calendar) });
+    if (stored.kind === "no_rate") {
+      withoutRate.set(stored.currency, [...(withoutRate.get(stored.currency) ?? []), day]);
       continue;
     }
-    const { costs, totalE4 } = figures;
-    const hours = hoursOf(told.hours, app);
-    const counted = { pulledAtMs, grownAtMs: grownAtMs(day, calendar) };
-    await transactionOn(client, (tx) => store(tx, key, { day, costs, totalE4, hours, ...counted }));
     sum.days += 1;
-    sum.rows += costs.length;
-    sum.costE4 += costs.reduce((total, cost) => total + cost.costE4, 0);
+    sum.rows += stored.rows;
+    sum.costE4 += stored.costE4;
   }
   const isWhole = withoutRate.size === 0 && gathered.cut.length === 0;
   return { kind: "stored", ...sum, trouble: troubleOf(gathered, withoutRate, app), isWhole };
 }
 
-type Told = { costs: PulledCost[]; creatives: CreativeCost[]; hours: HourlyCost[] } & {
+type StoredDay = { kind: "stored"; rows: number; costE4: number } | { kind: "no_rate"; currency: string };
+type PulledAt = { day: string; pulledAtMs: number; grownAtMs: number };
+
+async function storeCosts({ client, key, app, brings }: Target, told: Told, at: PulledAt): Promise<StoredDay> {
+  const { costs: ads, surplus } = completeDay(told.costs, told);
+  const figures = figuresOf({ costs: splitByCreative(ads, told.creatives), surplus }, { day: at.day, key, app });
+  if (figures.kind === "no_rate") return figures;
+  const { costs, totalE4 } = figures;
+  const store = brings === "unit_revenue" ? storeEarnedDay : storePulledDay;
+  const hours = hoursOf(told.hours, app);
+  await transactionOn(client, (tx) => store(tx, key, { ...at, costs, totalE4, hours }));
+  return { kind: "stored", rows: costs.length, costE4: costs.reduce((total, cost) => total + cost.costE4, 0) };
+}
+
+async function storePlayers({ client, key, app }: Target, told: Told, at: PulledAt): Promise<StoredDay> {
+  const read = playersOf(told.earnings, app);
+  if (read.kind === "no_rate") return read;
+  const { players } = read;
+  await transactionOn(client, (tx) => storePlayersDay(tx, key, { ...at, players }));
+  const micros = players.reduce((sum, player) => sum + player.micros, 0);
+  return { kind: "stored", rows: players.length, costE4: Math.round(micros / 100) };
+}
+
+type Told = { costs: PulledCost[]; creatives: CreativeCost[]; hours: HourlyCost[]; earnings: PlayerEarning[] } & {
   plans: PulledCost[];
   account: PulledCost[] | undefined;
 };
@@ -80,10 +100,10 @@ function daysIn(range: DayRange, gathered: Extract<Gathered, { kind: "gathered" 
   const days = new Map<string, Told>(
     daysOf(range).map((day) => [
       day,
-      { costs: [], creatives: [], hours: [], plans: [], account: gathered.totals && [] },
+      { costs: [], creatives: [], hours: [], earnings: [], plans: [], account: gathered.totals && [] },
     ]),
   );
-  const put = <Row extends PulledCost>(rows: readonly Row[], listOf: (told: Told) => Row[]): string | undefined => {
+  const put = <Row extends { day: string }>(rows: Iterable<Row>, listOf: (told: Told) => Row[]): string | undefined => {
     for (const row of rows) {
       const told = days.get(row.day);
       if (!told) return `The platform sent costs of ${row.day}, which was not requested.`;
@@ -95,6 +115,7 @@ function daysIn(range: DayRange, gathered: Extract<Gathered, { kind: "gathered" 
     put(gathered.costs, ({ costs }) => costs) ??
     put(gathered.creatives, ({ creatives }) => creatives) ??
     put(gathered.hours, ({ hours }) => hours) ??
+    put(gathered.earnings.values(), ({ earnings }) => earnings) ??
     put(gathered.planTotals, ({ plans }) => plans) ??
     put(gathered.totals ?? [], ({ account }) => account!);
   if (wrong !== undefined) return wrong;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { PulledState } from "../domain/cost-schedule.ts";
-import { storeAdRevenue } from "./ad-revenue.ts";
+import { type PlayerRevenue, storeAdRevenue, storePlayerRevenue } from "./ad-revenue.ts";
 import { type Cost, storeCosts } from "./cost.ts";
 import { type HourCost, storeCostHours } from "./cost-hour.ts";
 import { onConnection } from "./engine/pool.ts";
@@ -34,16 +34,20 @@ export async function withPullLock<T>(
   });
 }
 
-/** A day as pulled. `totalE4` is the account's own total, or null when the platform has not told it. */
-export type FreshDay = {
+/** A day of an account, and when it was pulled. */
+type PulledAt = {
   day: string;
+  pulledAtMs: number;
+  /** When the day stopped growing. Only pulls after that can agree with each other. */
+  grownAtMs: number;
+};
+
+/** A day as pulled. `totalE4` is the account's own total, or null when the platform has not told it. */
+export type FreshDay = PulledAt & {
   costs: readonly Cost[];
   totalE4: number | null;
   /** The costs by the hour; without any, those stored before stay. */
   hours: readonly HourCost[];
-  pulledAtMs: number;
-  /** When the day stopped growing. Only pulls after that can agree with each other. */
-  grownAtMs: number;
 };
 
 /** Replaces all costs of an account's day, whatever their source. Must run in a transaction. */
@@ -51,7 +55,7 @@ export async function storePulledDay(tx: Executor, key: AccountKey, fresh: Fresh
   await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${fresh.day}::date`);
   await storeCosts(tx, fresh.costs, fresh.pulledAtMs);
   if (fresh.hours.length > 0) await storeCostHours(tx, { ...key, day: fresh.day }, fresh.hours);
-  await notePulledDay(tx, key, fresh);
+  await notePulledDay(tx, key, fresh, figuresOf(fresh));
 }
 
 /** The same for what ads inside the app earned, whose unit is `aid`. */
@@ -63,19 +67,47 @@ export async function storeEarnedDay(tx: Executor, key: AccountKey, fresh: Fresh
     micros: costE4 * 100,
   }));
   await storeAdRevenue(tx, key, { day, units, pulledAtMs });
-  await notePulledDay(tx, key, fresh);
+  await notePulledDay(tx, key, fresh, figuresOf(fresh));
 }
 
-async function notePulledDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
-  const { day, costs, totalE4, pulledAtMs, grownAtMs } = fresh;
-  const costE4 = sumOf(costs);
+/** The same for what ads inside the app earned by player. */
+export async function storePlayersDay(
+  tx: Executor,
+  key: AccountKey,
+  fresh: PulledAt & { players: readonly PlayerRevenue[] },
+): Promise<void> {
+  const { players } = fresh;
+  await storePlayerRevenue(tx, key, fresh);
+  const micros = players.reduce((sum, player) => sum + player.micros, 0);
+  const texts = players.map(({ openId, views, micros: earned }) => JSON.stringify([openId, views, earned]));
+  const sums = { rows: players.length, costE4: Math.round(micros / 100), totalE4: null, notByAdE4: 0 };
+  await notePulledDay(tx, key, fresh, { ...sums, digest: digestOf(texts) });
+}
+
+/** What is kept about a pull. */
+type Figures = { rows: number; costE4: number; totalE4: number | null; notByAdE4: number; digest: string };
+
+function figuresOf({ costs, totalE4 }: FreshDay): Figures {
+  // Without a creative as it always was: another digest would look like a correction by the platform.
+  const texts = costs.map(({ gid, aid, cid, impressions, clicks, costE4 }) =>
+    JSON.stringify([gid, aid, impressions, clicks, costE4, ...(cid === "" ? [] : [cid])]),
+  );
   const notByAdE4 = sumOf(costs.filter(({ aid }) => aid === ""));
+  return { rows: costs.length, costE4: sumOf(costs), totalE4, notByAdE4, digest: digestOf(texts) };
+}
+
+async function notePulledDay(
+  tx: Executor,
+  key: AccountKey,
+  { day, pulledAtMs, grownAtMs }: PulledAt,
+  { rows, costE4, totalE4, notByAdE4, digest }: Figures,
+): Promise<void> {
   await execute(
     tx,
     sql`insert into cost_pull (app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4, total_e4,
         not_by_ad_e4, digest, same_since_ms)
-      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${day}::date, ${pulledAtMs}, ${costs.length}, ${costE4},
-        ${totalE4}, ${notByAdE4}, ${digestOf(costs)}, ${pulledAtMs})
+      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${day}::date, ${pulledAtMs}, ${rows}, ${costE4},
+        ${totalE4}, ${notByAdE4}, ${digest}, ${pulledAtMs})
       on conflict (app_id, ad_platform, advertiser_id, day) do update set pulled_at_ms = excluded.pulled_at_ms,
         rows = excluded.rows, cost_e4 = excluded.cost_e4, total_e4 = excluded.total_e4,
         not_by_ad_e4 = excluded.not_by_ad_e4, digest = excluded.digest,
@@ -88,13 +120,9 @@ function sumOf(costs: readonly Cost[]): number {
   return costs.reduce((sum, cost) => sum + cost.costE4, 0);
 }
 
-/** The same for the same figures, in whatever order the platform sends them. */
-function digestOf(costs: readonly Cost[]): string {
-  // Without a creative as it always was: another digest would look like a correction by the platform.
-  const rows = costs.map(({ gid, aid, cid, impressions, clicks, costE4 }) =>
-    JSON.stringify([gid, aid, impressions, clicks, costE4, ...(cid === "" ? [] : [cid])]),
-  );
-  return createHash("sha256").update(rows.sort().join("\n")).digest("hex");
+/** The same for the same rows, in whatever order the platform sends them. */
+function digestOf(rows: readonly string[]): string {
+  return createHash("sha256").update(rows.toSorted().join("\n")).digest("hex");
 }
 
 /** Notes an attempt; an empty error means success. */

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { forgetPlayer } from "./ad-revenue.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { eraseUserAdDays } from "./user-ad-day.ts";
@@ -111,6 +112,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
   await eraseUserAdDays(tx, user, erasedAtMs);
+  await forgetPlayer(tx, user);
   await execute(tx, sql`delete from user_key where ${own}`);
   await execute(tx, sql`delete from attribution_decision where ${own}`);
   await execute(tx, sql`delete from asa_token where ${own}`);

@@ -10,7 +10,7 @@ import type { Rename } from "./postback.ts";
 /** Ads of one unit that a user was shown. Reported ones came with what they earned, unpriced ones did not. */
 export type AdUnitCounters = { reportedCount: number; reportedMicros: number; unpricedCount: number };
 
-/** The ads of a user's day, by unit. */
+/** The ads of a user's day, by unit; the unit of those that name none is empty. */
 export type UserAdDay = UserKey & {
   day: string;
   sinceTouch: number;
@@ -68,29 +68,33 @@ export async function deleteUserAdDays(tx: pg.PoolClient, users: readonly UserKe
 /** Shares of pulled revenue go by the order of ids, so that all ads of the same units and days are affected. */
 export async function renameUserAdDays(tx: Executor, rename: Rename): Promise<void> {
   const { appId, clientId, newClientId, renamedAtMs } = rename;
-  await noteAdsOf(tx, rename, renamedAtMs);
+  await noteAdsOf(tx, [rename], renamedAtMs);
   await execute(
     tx,
     sql`with moved as (delete from user_ad_day where app_id = ${appId} and client_id = ${clientId} returning *)
-      insert into user_ad_day (app_id, client_id, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count, pulled_micros)
-      select app_id, ${newClientId}, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count, pulled_micros from moved`,
+      insert into user_ad_day (app_id, client_id, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count, pulled_micros, is_told_by_user)
+      select app_id, ${newClientId}, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count, pulled_micros, is_told_by_user
+      from moved`,
   );
 }
 
 export async function eraseUserAdDays(tx: Executor, user: UserKey, erasedAtMs: number): Promise<void> {
-  await noteAdsOf(tx, user, erasedAtMs);
+  await noteAdsOf(tx, [user], erasedAtMs);
   await execute(tx, sql`delete from user_ad_day where app_id = ${user.appId} and client_id = ${user.clientId}`);
 }
 
-/** Notes that the user's ads go elsewhere. */
-async function noteAdsOf(tx: Executor, { appId, clientId }: UserKey, atMs: number): Promise<void> {
-  const units = await query<{ adUnit: string; day: string }>(
+/** Notes that the users' ads go elsewhere, or are another player's. */
+export async function noteAdsOf(tx: Executor, users: readonly UserKey[], atMs: number): Promise<void> {
+  if (users.length === 0) return;
+  const moved = rowsOf("moved", users, { appId: "int", clientId: "text" });
+  const units = await query<{ appId: number; adUnit: string; day: string }>(
     tx,
-    sql`select distinct ad_unit, day from user_ad_day where app_id = ${appId} and client_id = ${clientId}`,
+    sql`select distinct a.app_id, a.ad_unit, a.day from ${moved}
+      join user_ad_day a on a.app_id = moved.app_id and a.client_id = moved.client_id collate "C"`,
   );
   await noteAdRevenueChanges(
     tx,
-    units.map((unit) => viewsChange(appId, unit)),
+    units.map(({ appId, ...unit }) => viewsChange(appId, unit)),
     atMs,
   );
 }

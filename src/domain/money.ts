@@ -23,6 +23,16 @@ export function convertE4(
   return converted.kind === "converted" ? { kind: "converted", e4: converted.cents } : converted;
 }
 
+/** The same for an amount in millionths of the major unit, such as what an ad earned. */
+export function convertMicros(
+  amountMicros: number,
+  currency: string,
+  app: { currency: string; rates: Rates },
+): { kind: "converted"; micros: number } | { kind: "no_rate" } {
+  const converted = convertToCents(amountMicros, currency, app);
+  return converted.kind === "converted" ? { kind: "converted", micros: converted.cents } : converted;
+}
+
 /** `$ecpm` is major units per thousand shown ads; one shown ad earned a thousandth of it. */
 export function microsOfEcpm(ecpm: number): number {
   return roundHalfAway(ecpm * 1_000);

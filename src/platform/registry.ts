@@ -17,6 +17,7 @@ import { bytedancePostback } from "./bytedance/postback.ts";
 import type { AuthorisationFlow } from "./connector/authorisation.ts";
 import type { PostbackConnector } from "./connector/connector.ts";
 import type { CostConnector } from "./connector/cost-connector.ts";
+import { douyinRevenue } from "./douyin/revenue.ts";
 import { generic } from "./generic.ts";
 import { honor } from "./honor/link.ts";
 import { honorPostback } from "./honor/postback.ts";
@@ -90,7 +91,10 @@ const POSTBACKS: ReadonlyMap<string, PostbackConnector> = new Map(
 );
 
 /** Platforms that show ads inside the app and tell what these earned. They bring no users. */
-const PUBLISHERS: Readonly<Record<string, CostConnector>> = { wechat: wechatRevenue };
+const PUBLISHERS: Readonly<Record<string, CostConnector>> = {
+  wechat: wechatRevenue,
+  douyin: douyinRevenue,
+};
 
 export const PUBLISHER_PLATFORMS: readonly string[] = Object.keys(PUBLISHERS);
 

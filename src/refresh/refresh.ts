@@ -6,9 +6,9 @@ import {
   type ChangesWanted,
   hasAdRevenueChanges,
   loadEstimatedSlices,
-  spreadRevenue,
   takeAdRevenueChanges,
 } from "../db/ad-revenue-change.ts";
+import { spreadRevenue } from "../db/ad-revenue-spread.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed, markSlices } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";

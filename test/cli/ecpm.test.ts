@@ -32,6 +32,6 @@ test("what is wrong is said in one sentence", async () => {
 
 test("the comparison with the platforms has a total, also of nothing", async () => {
   const days = ["--from", "2026-11-01", "--to", "2026-11-02"];
-  expect((await run("ad-revenue", ...days)).stdout).toMatch(/^date +ad_unit_id +views .*difference\nall /);
+  expect((await run("ad-revenue", ...days)).stdout).toMatch(/^date +told_by +ad_unit_id +views .*difference\nall /);
   expect(await runJson("ad-revenue", ...days)).toMatchObject({ days: [], total: { revenue: 0, told: null } });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { AppleStandIn } from "../../sim/platforms/apple.ts";
 import type { BaiduStandIn } from "../../sim/platforms/baidu.ts";
 import type { CostRow } from "../../sim/platforms/costs.ts";
+import type { DouyinStandIn } from "../../sim/platforms/douyin.ts";
 import type { KuaishouStandIn } from "../../sim/platforms/kuaishou.ts";
 import type { OceanEngineStandIn } from "../../sim/platforms/ocean-engine.ts";
 import type { TencentStandIn } from "../../sim/platforms/tencent.ts";
@@ -84,6 +85,11 @@ export const ACCESS = {
     adPlatform: "wechat",
     settings: { base_url: sim.url },
     // There is no token at first: it is requested with the secret.
+    secrets: { app_secret: sim.secret },
+  }),
+  douyin: (sim: DouyinStandIn): Access => ({
+    adPlatform: "douyin",
+    settings: { base_url: sim.url },
     secrets: { app_secret: sim.secret },
   }),
 };

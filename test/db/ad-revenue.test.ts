@@ -101,9 +101,11 @@ test("a period that overlaps another of its unit is refused in a sentence, and c
   expect(await days()).toEqual({ [DAY]: [0.01, 0, 0.01, 1] });
 });
 
-test("the migration counts the ads that were stored before it as apply does", async () => {
-  const text = readFileSync(new URL("../../migrations/0026-ad-ecpm.sql", import.meta.url), "utf8");
-  const fill = text.slice(text.indexOf("insert into user_ad_day"));
+test("the migrations count the ads that were stored before them as apply does", async () => {
+  const fillIn = (name: string) => {
+    const text = readFileSync(new URL(`../../migrations/${name}`, import.meta.url), "utf8");
+    return text.slice(text.indexOf("insert into user_ad_day"));
+  };
   await show({ $ad_unit_id: "a" });
   await show({ $ad_unit_id: "a", $ecpm: 12.3456 }, NOW_MS + 1);
   await show({ $ad_unit_id: "a", $ecpm: "much" }, NOW_MS + DAY_MS);
@@ -114,8 +116,10 @@ test("the migration counts the ads that were stored before it as apply does", as
   const counted = await rowsOf(stage.pool, "user_ad_day");
   expect(counted.length).toBeGreaterThan(2);
   await stage.pool.query("truncate user_ad_day");
-  // The column that a later migration adds is not known to this one.
-  await stage.pool.query(fill.replace("insert into user_ad_day", `insert into user_ad_day (${COLUMNS})`));
+  // The columns that later migrations add are not known to the first.
+  const withUnits = fillIn("0026-ad-ecpm.sql");
+  await stage.pool.query(withUnits.replace("insert into user_ad_day", `insert into user_ad_day (${COLUMNS})`));
+  await stage.pool.query(fillIn("0035-user-ad-revenue.sql"));
   expect(await rowsOf(stage.pool, "user_ad_day")).toEqual(counted);
 });
 

@@ -1,7 +1,7 @@
 import { setEcpm } from "../../src/admin/setting/ecpms.ts";
 import { setShares } from "../../src/admin/setting/shares.ts";
 import { storeAdvertisers } from "../../src/db/ad-names.ts";
-import { storeAdRevenue, type UnitRevenue } from "../../src/db/ad-revenue.ts";
+import { type PlayerRevenue, storeAdRevenue, storePlayerRevenue, type UnitRevenue } from "../../src/db/ad-revenue.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
@@ -18,6 +18,7 @@ import {
   hasDevice,
   type Made,
   type MadeMarket,
+  PLAYERS,
   PULLED,
   REBATES,
   RETURN_MS,
@@ -44,6 +45,7 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
     if (isLate) continue;
     await estimate(stage, app);
     await pullRevenue(stage, app);
+    await pullPlayers(stage, app);
     while ((await refreshOnce(stage.pool)) > 0);
   }
   await storeHours(stage, app, market.hours);
@@ -196,6 +198,23 @@ async function pullRevenue({ pool }: ApplyStage, appId: number): Promise<void> {
   }
 }
 
+/** The same by player. */
+async function pullPlayers({ pool }: ApplyStage, appId: number): Promise<void> {
+  const key = { appId, adPlatform: "douyin", advertiserId: "tt1" };
+  const store = (day: string, players: PlayerRevenue[]) =>
+    inTransaction(pool, (tx) => storePlayerRevenue(tx, key, { day, players, pulledAtMs: 0 }));
+  const days = [...new Set(PLAYERS.map(({ day }) => day))];
+  for (const day of days) await store(day, [{ openId: "open-u0", views: 1, micros: 999 }]);
+  while ((await refreshOnce(pool)) > 0);
+  for (const day of days) {
+    const told = PLAYERS.filter((one) => one.day === day);
+    await store(
+      day,
+      told.map(({ openId, micros }) => ({ openId, views: 1, micros })),
+    );
+  }
+}
+
 const DESK = { vault, clock: () => 0, by: { name: "mei", address: "" } };
 
 function kindOf({ method = "", isVirtual = false }: { method?: string; isVirtual?: boolean }): object {
@@ -203,8 +222,8 @@ function kindOf({ method = "", isVirtual = false }: { method?: string; isVirtual
 }
 
 async function register({ stage, app, person }: Part, afterMs = 0): Promise<void> {
-  const { clientId, channel, version, registeredAtMs, source } = person;
-  const named = { client_id: clientId, name: clientId, channel, version };
+  const { clientId, openId, channel, version, registeredAtMs, source } = person;
+  const named = { client_id: clientId, name: clientId, wx_openid: openId, channel, version };
   const head = { app, at: registeredAtMs + afterMs };
   switch (source) {
     case "organic":

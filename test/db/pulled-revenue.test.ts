@@ -6,8 +6,9 @@ import { inTransaction } from "../../src/db/engine/pool.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
 import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
+import { whatIf } from "../../src/report/attribution/what-if.ts";
 import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
-import { ApplyStage, NOW_MS, track } from "./apply-stage.ts";
+import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
 import { makeApp, vault } from "./temp-database.ts";
 
 const DAY = "2024-06-15";
@@ -144,6 +145,24 @@ describe("revenue that the platform told", () => {
     expect(await told()).toEqual([undefined, { origin: "estimated", amount: 1 }, reported]);
     await pull(5_000_000);
     expect(await told()).toEqual([undefined, { origin: "pulled", amount: 3 }, reported]);
+  });
+
+  test("counts in a what-if as it does in the reports, beside payments less refunds", async () => {
+    const revenueThen = async () => {
+      await settle();
+      const range = { fromDay: DAY, toDay: DAY };
+      const tried = { kind: "everywhere", rules: {} } as const;
+      const { rows } = await whatIf(stage.pool, { appId: app.appId, timeZone: app.timeZone }, range, tried);
+      return rows.map(({ revenue_cents, revenue_then_cents }) => [revenue_cents, revenue_then_cents]);
+    };
+    await show("ann", 2);
+    await show("bob", 1, { $ecpm: 500 });
+    await stage.collect("ann", [pay("order-1", 1000)], head());
+    const refund = { $order_id: "order-1", $pay_amount: 400, $pay_type: "CNY" };
+    await stage.collect("ann", [track("$RefundEvent", refund, NOW_MS + 1)], head());
+    expect(await revenueThen()).toEqual([[850, 850]]);
+    await pull(5_500_000);
+    expect(await revenueThen()).toEqual([[1150, 1150]]);
   });
 
   test("recounts nothing when a pull finds the same again", async () => {

@@ -14,7 +14,7 @@ const readAccount = (platform: string, given: GivenAccount, mayCallPrivate = fal
   readAnyAccount(platform, given, { mayCallPrivate });
 
 test("accounts exist for platforms with a connector, under any of their names", () => {
-  expect(ACCOUNT_PLATFORMS).toHaveLength(12);
+  expect(ACCOUNT_PLATFORMS).toHaveLength(13);
   expect(readAccountPlatform("gdt")).toBe("tencent");
   expect(readAccountPlatform("Apple")).toBe("asa");
   expect(() => readAccountPlatform("tiktok")).toThrow(

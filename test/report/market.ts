@@ -10,6 +10,7 @@ import type {
   HourRow,
   Market,
   Person,
+  PlayerRevenue,
   PulledRevenue,
   Rebate,
   ShareRule,
@@ -106,6 +107,7 @@ const people: fc.Arbitrary<Made[]> = fc
         ...(hasDevice(one.source) ? { os_platform: "android" } : {}),
         ...(one.source === "organic" || one.source === "history" ? { os_platform: "unknown" } : {}),
         clientId,
+        openId: index % 2 === 0 ? `open-${clientId}` : "",
         registeredAtMs: registeredMs,
         touchedAtMs: isPaid ? registeredMs + (one.source === "returned" ? RETURN_MS : 0) - touchAgeMs : null,
         isHistory: one.source === "history",
@@ -300,6 +302,16 @@ export const PULLED: PulledRevenue[] = [
   { unit: "unseen", day: dayAfter(4), micros: 5 },
 ];
 
+/** A known player with and without others, less than was reported, and nobody whom the app knows. */
+export const PLAYERS: PlayerRevenue[] = [
+  { openId: "open-u0", day: dayAfter(0), micros: 500_001 },
+  { openId: "open-u2", day: dayAfter(1), micros: 10 },
+  { openId: "a stranger", day: dayAfter(1), micros: 300_007 },
+  { openId: "open-u0", day: dayAfter(2), micros: 70_001 },
+  { openId: "open-u2", day: dayAfter(2), micros: 80_000 },
+  { openId: "a stranger", day: dayAfter(3), micros: 1_000_003 },
+];
+
 /** The person's events that arrive early, or those that arrive late. */
 export function arriving(person: Made, isLate: boolean): Happening[] {
   return person.happenings.filter((_, index) => person.arrivesLate[index] === isLate);
@@ -319,6 +331,7 @@ export function toldOf(market: MadeMarket): Market {
     rebates: REBATES,
     ecpms: ECPMS,
     pulledRevenue: PULLED,
+    playerRevenue: PLAYERS,
   };
 }
 

@@ -10,6 +10,8 @@ export type Happening =
 
 export type Person = {
   clientId: string;
+  /** Empty if the person has told none. */
+  openId: string;
   registeredAtMs: number;
   touchedAtMs: number | null;
   isHistory: boolean;
@@ -69,6 +71,9 @@ export type Ecpm = { unit: string; fromDay: string; toDay: string; viewMicros: n
 /** What the platform says a unit earned on a day. */
 export type PulledRevenue = { unit: string; day: string; micros: number };
 
+/** What the platform says that a player's ads earned on a day. */
+export type PlayerRevenue = { openId: string; day: string; micros: number };
+
 /** An empty text or null fits every payment. Days include both ends. */
 export type ShareRule = {
   os_platform: string;
@@ -93,6 +98,7 @@ export type Market = {
   rebates: Rebate[];
   ecpms: Ecpm[];
   pulledRevenue: PulledRevenue[];
+  playerRevenue: PlayerRevenue[];
   /** The day on which a refund lowers revenue: its order's, or its own. */
   refundsOn: "order" | "refund";
 };

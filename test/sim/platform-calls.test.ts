@@ -4,6 +4,7 @@ import { NOW_MS } from "./calls.ts";
 import { APPLE_CALLS } from "./platform-calls/apple.ts";
 import { BAIDU_CALLS } from "./platform-calls/baidu.ts";
 import { costsOf, type PlatformCall } from "./platform-calls/call.ts";
+import { DOUYIN_CALLS, DOUYIN_RECORDS } from "./platform-calls/douyin.ts";
 import { BILIBILI_CALLS, HONOR_CALLS, HUAWEI_CALLS } from "./platform-calls/huawei-honor-bilibili.ts";
 import { KUAISHOU_CALLS } from "./platform-calls/kuaishou.ts";
 import { OCEAN_ENGINE_CALLS } from "./platform-calls/ocean-engine.ts";
@@ -24,6 +25,7 @@ const CALLS: readonly [keyof Omit<Platforms, "close">, readonly PlatformCall[]][
   ["bilibili", BILIBILI_CALLS],
   ["asa", APPLE_CALLS],
   ["wechat", WECHAT_CALLS],
+  ["douyin", DOUYIN_CALLS],
 ];
 
 let platforms: Platforms;
@@ -37,7 +39,7 @@ beforeAll(async () => {
     asa: costsOf("123"),
     wechat: costsOf("wx0123456789abcdef"),
   };
-  platforms = await startPlatforms({ clock: () => NOW_MS, costs });
+  platforms = await startPlatforms({ clock: () => NOW_MS, costs, adRecords: DOUYIN_RECORDS });
 });
 afterAll(() => platforms.close());
 

@@ -8,7 +8,7 @@ import type { OpenDecisions } from "./open-decisions.ts";
 import { isSameJudged, type Judged, judgedOf, standingOf } from "./standing.ts";
 
 /** Where the cube counted a user before the batch, and what postbacks were judged by. */
-export type Before = { cohortDay: string; standing: string; latestDay: string; judged: Judged };
+export type Before = { cohortDay: string; standing: string; latestDay: string; judged: Judged; wxOpenid: string };
 
 /** The users of a batch: read before it, changed in place, and written whole. */
 export class BatchUsers {
@@ -72,6 +72,11 @@ export class BatchUsers {
     return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));
   }
 
+  /** Stored users who have told another open id, by which platforms tell what their ads earned. */
+  reidentified(): UserAccount[] {
+    return this.changed().filter((user) => (this.before(user)?.wxOpenid ?? user.wxOpenid) !== user.wxOpenid);
+  }
+
   /** Stored users whose postbacks have to be judged again. */
   judgedAnew(): UserAccount[] {
     return this.changed().filter((user) => {
@@ -95,5 +100,6 @@ function beforeOf(user: UserAccount): Before {
     standing: standingOf(user),
     latestDay: user.latestLoginDay ?? "",
     judged: judgedOf(user),
+    wxOpenid: user.wxOpenid,
   };
 }

@@ -12,7 +12,7 @@ export function countTrackEvent(day: UserDay, { event, ecpm, adUnit }: CountedEv
     case "$AdShow":
       day.adCount += 1;
       day.adMicros += microsOfEcpm(ecpm);
-      if (adUnit !== "") countAdUnit(day, adUnit, microsOfEcpm(ecpm));
+      countAdUnit(day, adUnit, microsOfEcpm(ecpm));
       break;
     case "$AppRegister":
     case "$MPRegister":

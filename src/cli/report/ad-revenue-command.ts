@@ -23,7 +23,7 @@ export function adRevenueCommand(program: Command): void {
         const range = { appId, fromDay: options.from, toDay: options.to, adUnit: options.unit };
         const page = { page: options.page, pageSize: LIMITS.pageSize };
         const found = await listAdRevenue(session.pool, range, page);
-        const rows = [...found.days, { date: "all", ad_unit_id: "", ...found.total }];
+        const rows = [...found.days, { date: "all", told_by: "", ad_unit_id: "", ...found.total }];
         print(found, options, () =>
           tableOf(rows.map((row) => ({ ...row, told: row.told ?? "", difference: row.difference ?? "" }))),
         );

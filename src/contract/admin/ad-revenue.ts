@@ -31,7 +31,14 @@ const figures = {
   }),
 };
 
-const unitDay = Type.Object({ date: Type.String(), ad_unit_id: Type.String(), ...figures });
+const unitDay = Type.Object({
+  date: Type.String(),
+  told_by: Type.Union([Type.Literal("unit"), Type.Literal("player")], {
+    description: "player: the ads of which the platform tells revenue by player, of all units",
+  }),
+  ad_unit_id: Type.String({ description: "Empty by player, and for what a platform says beyond its units" }),
+  ...figures,
+});
 export type UnitDay = Static<typeof unitDay>;
 
 const total = Type.Object(figures, { description: "Of all pages; the difference is of units and days with a figure" });

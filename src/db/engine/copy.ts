@@ -57,7 +57,9 @@ export async function stageRows(
   stage: { table: string; like: string; columns: string },
   rows: readonly string[],
 ): Promise<void> {
-  await tx.query(`create temporary table if not exists ${stage.table} (like ${stage.like}) on commit delete rows`);
+  await tx.query(
+    `create temporary table if not exists ${stage.table} (like ${stage.like} including defaults) on commit delete rows`,
+  );
   await tx.query(`delete from ${stage.table}`);
   await copyRows(tx, `copy ${stage.table} (${stage.columns}) from stdin`, rows);
 }

@@ -23,6 +23,17 @@ export type CreativeCost = PulledCost & { cid: string };
 /** The part of an ad's cost that fell into an hour of the day, "00" to "23". */
 export type HourlyCost = PulledCost & { hour: string };
 
+/** What the ads that a player of the app was shown earned on a day, where the platform tells it by player. */
+export type PlayerEarning = {
+  day: string;
+  openId: string;
+  views: number;
+  /** In millionths of the major unit. */
+  micros: number;
+  /** ISO code, or the empty text for the app's own currency. */
+  currency: string;
+};
+
 /**
  * A name and a status, as reported by the platform. The level `account` is the account itself. A value that this reply
  * does not contain is empty, and must not replace one from another reply.
@@ -40,6 +51,8 @@ export type CostPage =
       creatives?: CreativeCost[];
       /** The same costs by the hour, of which some may be missing. */
       hours?: HourlyCost[];
+      /** What ads inside the app earned, by player; the same player may come again. */
+      earnings?: PlayerEarning[];
       /** Totals of plans, in which costs can be that belong to no ad. */
       planTotals?: PulledCost[];
       /** Totals of the account. Absent when the page says nothing about them; a day that is missing here cost nothing. */
@@ -66,8 +79,11 @@ export type Subject = "creatives" | "hours" | "costs" | "plan_totals" | "totals"
 export type CostConnector = {
   /** The platform's name in sentences. */
   platform: string;
-  /** By default costs. Revenue is what ads inside the app earned: `aid` is then the ad unit, and the cost what it earned. */
-  brings?: "revenue";
+  /**
+   * By default costs. Revenue is what ads inside the app earned: by unit, where `aid` is the ad unit and the cost what it
+   * earned, or by player.
+   */
+  brings?: "unit_revenue" | "player_revenue";
   fields: readonly AccountField[];
   /** How far back the platform's reports reach, nearest first. */
   spans: readonly DaySpan[];

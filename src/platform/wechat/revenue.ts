@@ -1,10 +1,10 @@
-import { CURRENCY_FIELD } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion } from "../connector/cost-connector.ts";
+import { publisherFields, secretTokenRequest } from "../connector/publisher.ts";
 import { subjectOf } from "../connector/question.ts";
 import { answerOf, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsOf } from "../connector/report-row.ts";
-import { get, jsonPost, withQuery } from "../connector/request.ts";
+import { get, withQuery } from "../connector/request.ts";
 import { tokenAnswerOf } from "../connector/token.ts";
 
 /** Certain: at most 90 rows per page. */
@@ -23,13 +23,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
  */
 export const wechatRevenue: CostConnector = {
   platform: "WeChat",
-  brings: "revenue",
-  fields: [
-    { name: "base_url", hint: "Address of WeChat's API", fallback: "https://api.weixin.qq.com" },
-    { name: "app_secret", hint: "AppSecret of the mini-game, which gets access tokens", fallback: "", isSecret: true },
-    { name: "access_token", hint: "Access token; renewed with the AppSecret", fallback: "", isSecret: true },
-    CURRENCY_FIELD,
-  ],
+  brings: "unit_revenue",
+  fields: publisherFields({ hint: "Address of WeChat's API", fallback: "https://api.weixin.qq.com" }),
   // Certain: a question covers 90 days, and data reach back to 2016.
   spans: [{ reachDays: Number.POSITIVE_INFINITY, daysMax: 90 }],
   start: ({ fromDay, toDay }) =>
@@ -39,15 +34,7 @@ export const wechatRevenue: CostConnector = {
   read,
   tokens: {
     // The stable token: asking for it does not end the tokens that the game's own servers use.
-    request: ({ account }) => {
-      const [appid, secret] = [account("advertiser_id"), account("app_secret")];
-      if (!appid || !secret) return undefined;
-      return jsonPost(`${account("base_url")}/cgi-bin/stable_token`, {
-        grant_type: "client_credential",
-        appid,
-        secret,
-      });
-    },
+    request: secretTokenRequest("/cgi-bin/stable_token"),
     read: (reply, nowMs) =>
       tokenAnswerOf(reply, {
         envelope: ENVELOPE,

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<string, { en: string; zh: string }>> = {
   weibo: { en: "Weibo", zh: "微博" },
   xiaohongshu: { en: "Xiaohongshu", zh: "小红书" },
   wechat: { en: "WeChat", zh: "微信" },
+  douyin: { en: "Douyin mini-game", zh: "抖音小游戏" },
   xiaomi: { en: "Xiaomi", zh: "小米" },
 };
 

@@ -11,7 +11,8 @@ export function adRevenueRoutes(routes: FastifyInstance, { apps, reportPool }: O
   adminRoute(routes, {
     path: "ad-revenue",
     summary: "What platforms say that ad units earned, and what the reports count",
-    description: "By day and ad unit, newest days first. Ads that name no unit are not among them.",
+    description:
+      "By day and ad unit, newest days first; one row a day for what a platform tells by player. Ads that name no unit are only among the latter.",
     access: "read",
     query: adRevenueQuery,
     answer: adRevenueAnswer,

@@ -62,7 +62,7 @@ function ComparisonTable({ data }: { data: AdRevenue }) {
       label={text.table}
       columns={useColumns(data.total)}
       rows={data.days}
-      keyOf={({ date, ad_unit_id }) => `${date} ${ad_unit_id}`}
+      keyOf={({ date, told_by, ad_unit_id }) => `${date} ${told_by} ${ad_unit_id}`}
       empty={
         <Empty title={text.none}>
           <p>{text.noneHelp}</p>
@@ -100,7 +100,11 @@ function useColumns(total: AdRevenue["total"]): Column<UnitDay>[] {
       total: text.total,
       cell: ({ date }) => <span className="nowrap">{date}</span>,
     },
-    { name: "unit", title: columns.unit, cell: ({ ad_unit_id }) => <Clip text={ad_unit_id} /> },
+    {
+      name: "unit",
+      title: columns.unit,
+      cell: ({ told_by, ad_unit_id }) => (told_by === "player" ? text.byPlayer : <Clip text={ad_unit_id} />),
+    },
     counted("views", columns.views),
     counted("told_views", columns.toldViews),
     money("reported", columns.reported),

@@ -19,10 +19,11 @@ export const texts = {
       difference: "Difference",
     },
     notTold: "–",
+    byPlayer: "All units, by player",
     total: "All days",
     none: "No ads with a unit on these dates",
     noneHelp:
-      "The app names the unit of each ad in $ad_unit_id of $AdShow. Revenue is pulled by an account at WeChat (Cost → Accounts).",
+      "The app names the unit of each ad in $ad_unit_id of $AdShow. Revenue is pulled by an account at WeChat, by unit, or at Douyin, by player and without units (Cost → Accounts).",
   },
   zh: {
     title: "广告变现",
@@ -43,8 +44,10 @@ export const texts = {
       difference: "差异",
     },
     notTold: "–",
+    byPlayer: "全部单元（按用户）",
     total: "合计",
     none: "所选日期内没有带广告单元的展示",
-    noneHelp: "应用需在 $AdShow 的 $ad_unit_id 中上报广告单元；收入由微信账户拉取（消耗 → 账户）。",
+    noneHelp:
+      "应用需在 $AdShow 的 $ad_unit_id 中上报广告单元；收入由账户拉取（消耗 → 账户）：微信按广告单元，抖音小游戏按用户（Open ID），无需广告单元。",
   },
 };
