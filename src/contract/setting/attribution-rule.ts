@@ -56,7 +56,9 @@ const count = (description: string) => Type.Integer({ description });
 export const whatIfAnswer = Type.Object({
   decisions: count("Registrations that were decided again"),
   moved: count("Registrations that would move to another source"),
-  moved_revenue_cents: count("Revenue of these so far"),
+  moved_revenue_cents: count(
+    "Revenue of these so far, as reports count it: less refunds, with reported, pulled or estimated ad revenue",
+  ),
   rows: Type.Array(
     Type.Object({
       ad_platform: Type.String(),

@@ -3,6 +3,7 @@ import { pageDecisions, type StoredDecision } from "../../db/attribution-decisio
 import { loadRuleSettings } from "../../db/attribution-setting.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadUsers, type UserAccount } from "../../db/user-account.ts";
+import { type LaterRevenue, loadLaterRevenue } from "../../db/user-revenue.ts";
 import { decide, ORGANIC } from "../../domain/attribution/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../../domain/attribution/attribution-rules.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
@@ -44,10 +45,10 @@ export async function whatIf(
   const rules = bookOf(settings, tried);
   const rows = new Map<string, WhatIfRow>();
   const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
-  for await (const { decision, user } of registrations(executor, app, range)) {
+  for await (const { decision, user, later } of registrations(executor, app, range)) {
     const now = creditedTo(decision.adPlatform, decision.campaignId);
     const then = creditedUnder(rules, decision, user);
-    const cents = revenueCents(user);
+    const cents = revenueCents(user, later);
     result.decisions += 1;
     const from = rowOf(rows, now);
     const to = rowOf(rows, then);
@@ -75,7 +76,7 @@ async function* registrations(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
   { fromDay, toDay }: Range,
-): AsyncGenerator<{ decision: StoredDecision; user: UserAccount }> {
+): AsyncGenerator<{ decision: StoredDecision; user: UserAccount; later: LaterRevenue }> {
   const calendar = calendarOf(app.timeZone);
   const times = { fromMs: calendar.startOf(fromDay), untilMs: calendar.startOf(addDays(toDay, 1)) };
   let after = { clientId: "", number: 0 };
@@ -84,9 +85,10 @@ async function* registrations(
     const page = await pageDecisions(executor, { appId: app.appId, ...times, after, limit });
     const first = page.filter((decision) => decision.number === 1);
     const users = new Map((await loadUsers(executor, first, [])).map((user) => [user.clientId, user]));
+    const later = await loadLaterRevenue(executor, [...users.values()]);
     for (const decision of first) {
       const user = users.get(decision.clientId);
-      if (user) yield { decision, user };
+      if (user) yield { decision, user, later: later.get(user.clientId)! };
     }
     const last = page.at(-1);
     if (!last || page.length < limit) return;
@@ -126,7 +128,7 @@ function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Credited)
   return row;
 }
 
-/** Payments plus ad revenue, rounded to the cent. */
-function revenueCents(user: UserAccount): number {
-  return user.payCents + Math.round(user.adMicros / 10_000);
+/** Payments less refunds, and ad revenue as reports count it: reported, pulled or estimated. Rounded to the cent. */
+function revenueCents(user: UserAccount, later: LaterRevenue): number {
+  return user.payCents - later.refundCents + Math.round((user.adMicros + later.adMicros) / 10_000);
 }

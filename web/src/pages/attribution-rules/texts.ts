@@ -34,7 +34,7 @@ export const texts = {
     appOnly: "for the whole app only",
     tryTitle: "What if",
     tryAbout:
-      "Re-attributes the registrations of these dates under the rules above without changing anything. Flags and returns were settled with the original decision, so only windows, impressions, the minimum time and whether suspicious touches may win can be tried.",
+      "Re-attributes the registrations of these dates under the rules above without changing anything. Flags and returns were settled with the original decision, so only windows, impressions, the minimum time and whether suspicious touches may win can be tried. Revenue is counted as in the reports: payments less refunds, and reported, pulled or estimated ad revenue.",
     tryButton: "Try it",
     trying: "Calculating…",
     notTriable: (names: string) => `Not part of the trial: ${names}.`,
@@ -89,7 +89,7 @@ export const texts = {
     appOnly: "仅适用于整个应用",
     tryTitle: "假设分析",
     tryAbout:
-      "按上面的规则重新归因所选日期的注册，不做任何更改。标记和回流在归因时已确定，因此只能试算窗口期、曝光、最短时间，以及异常触点能否归因。",
+      "按上面的规则重新归因所选日期的注册，不做任何更改。标记和回流在归因时已确定，因此只能试算窗口期、曝光、最短时间，以及异常触点能否归因。收入与报表口径一致：付费扣除退款，广告收入含上报、拉取和预估。",
     tryButton: "试算",
     trying: "正在试算…",
     notTriable: (names: string) => `不参与试算：${names}。`,
