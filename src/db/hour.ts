@@ -1,15 +1,21 @@
 import type { Hours } from "../domain/calendar.ts";
-import { type Sql, sql } from "./engine/sql.ts";
+import { joined, type Sql, sql } from "./engine/sql.ts";
+import { eventRows } from "./hour-activity.ts";
 import { refundPlace } from "./refund.ts";
 import { firstRule, orderKind } from "./share-rule.ts";
 import { dimensionList, type UserRange, userDimensions } from "./user-dimension.ts";
 import { measures, noGaps } from "./user-measure.ts";
 
 /**
- * What each user paid and got back by the hour, one row per user, day and hour. Counted from the orders of one or two
- * days: a table of users by hours would cost every event more than these reports are worth.
+ * What happened by the hour, in rows of one user, day and hour. Counted from the orders and events of one or two days: a
+ * table of users by hours would cost every event more than these reports are worth.
  */
-export function hourRows(range: UserRange, { startsMs, untilMs }: Hours): Sql {
+export function hourRows(range: UserRange, hours: Hours): Sql {
+  return joined([paidRows(range, hours), ...eventRows(range)], sql` union all `);
+}
+
+/** What each user paid and got back. */
+function paidRows(range: UserRange, { startsMs, untilMs }: Hours): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, fine } = range;
   const [fromMs] = startsMs;
   const { day, atMs } = refundPlace(appId);

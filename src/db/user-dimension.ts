@@ -1,13 +1,13 @@
 import { ORGANIC } from "../domain/attribution/attribution.ts";
 import type { Hours } from "../domain/calendar.ts";
-import { CUBE_DIMENSIONS, type FineDimension } from "../domain/cube.ts";
+import { CUBE_DIMENSIONS, type FineDimension, type UserMeasure } from "../domain/cube.ts";
 import { shownAdvertiser } from "./ad-account.ts";
 import { identifier, listed, type Sql, sql } from "./engine/sql.ts";
 
 /**
  * The users and days to count; `where` is a condition on the user, aliased u. `fine` are the dimensions wanted beyond
  * those of the cube; if the hour is one of them, `hours` are those of the days. `rules`: whether the app may have share
- * rules; without any, nothing is looked up for them.
+ * rules; without any, nothing is looked up for them. `measures`: those that are counted by the hour; by default all.
  */
 export type UserRange = {
   appId: number;
@@ -17,6 +17,7 @@ export type UserRange = {
   fine?: readonly FineDimension[];
   hours?: Hours | undefined;
   rules?: "some" | "none";
+  measures?: readonly UserMeasure[];
 };
 
 /** The platform of the user u, as reports show it. */

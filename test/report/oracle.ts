@@ -92,15 +92,10 @@ function putPerson(market: Market, asked: Asked, person: Person, into: Into): vo
     return;
   }
   into(person.registeredAtMs, dimensions, (row) => row.counted.add(person));
-  for (const day of activeDays(market, person)) into({ day }, dimensions, (row) => row.active.add(person));
-  const dayAlone = (ms: number) => ({ day: dayOf(ms, market.timeZone) });
-  if (firstRegister) into(dayAlone(firstRegister.atMs), dimensions, (row) => row.registered.add(person));
+  for (const atMs of activeAt(person)) into(atMs, dimensions, (row) => row.active.add(person));
+  if (firstRegister) into(firstRegister.atMs, dimensions, (row) => row.registered.add(person));
   if (firstPay) into(firstPay.atMs, dimensions, (row) => row.firstPayers.add(person));
-  for (const happening of things) {
-    const isPaid = happening.kind === "pay" || happening.kind === "refund";
-    const at = isPaid ? happening.atMs : dayAlone(happening.atMs);
-    into(at, dimensions, (row) => row.things.push({ person, happening }));
-  }
+  for (const happening of things) into(happening.atMs, dimensions, (row) => row.things.push({ person, happening }));
 }
 
 /** Orders with the same id are the same order; refunds count as far as something is left of theirs. */
@@ -125,10 +120,14 @@ function counted(market: Market, { happenings }: Person): Happening[] {
   return [...rest, ...refunds];
 }
 
-function activeDays(market: Market, person: Person): Set<string> {
+/** The registration is an activity, a refund is none. */
+function activeAt(person: Person): number[] {
   const doings = person.happenings.filter(({ kind }) => kind !== "refund");
-  const instants = [person.registeredAtMs, ...doings.map(({ atMs }) => atMs)];
-  return new Set(instants.map((ms) => dayOf(ms, market.timeZone)));
+  return [person.registeredAtMs, ...doings.map(({ atMs }) => atMs)];
+}
+
+function activeDays(market: Market, person: Person): Set<string> {
+  return new Set(activeAt(person).map((ms) => dayOf(ms, market.timeZone)));
 }
 
 function personDimensions(market: Market, person: Person): Record<string, string> {

@@ -118,7 +118,7 @@ function usersOf(question: Question, measures: readonly UserMeasure[]): Sql {
     return sql`(select * from cube where app_id = ${appId} and cohort = any(${[...cohorts]}::text[])
       and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
   }
-  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours };
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures };
   const counted = cohorts.map((cohort) => (hours ? hourlyRows(cohort, range, measures) : cubeRows(cohort, range)));
   return sql`(${joined(counted, sql` union all `)}) c`;
 }

@@ -1,5 +1,7 @@
 import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
 import type { Executor } from "../../db/engine/sql.ts";
+import { loadEventParts } from "../../db/event-day.ts";
+import { needsEvents } from "../../db/hour-activity.ts";
 import { addDays } from "../../domain/calendar.ts";
 import { DISTINCT_MEASURES, type DistinctMeasure, type Measure, type Sums } from "../../domain/cube.ts";
 import { ApiError } from "../../errors.ts";
@@ -52,6 +54,7 @@ export async function countRows(
   request: AdReportRequest,
 ): Promise<{ rows: ReportRow[]; total: Sums }> {
   const measures = measuresOf(request.metrics, request.reading);
+  await assertEventsKept(executor, request, measures);
   const rows = await querySums(executor, request, measures);
   if (rows.length > LIMITS.reportRows) {
     const rowsMax = LIMITS.reportRows.toLocaleString("en");
@@ -65,6 +68,23 @@ export async function countRows(
     if (!request.dimensions.includes("date") && !request.hours) replaceUsers(rows, distinct);
   }
   return { rows: rows.sort(byValues), total };
+}
+
+/** What users did by the hour is known from the events, which are not kept forever. */
+async function assertEventsKept(
+  executor: Executor,
+  { reading, hours, fromDay, untilDay }: AdReportRequest,
+  measures: readonly Measure[],
+): Promise<void> {
+  if (!hours || reading.caliber === "user_activated_time" || !needsEvents(measures)) return;
+  const parts = await loadEventParts(executor);
+  for (let day = fromDay; day < untilDay; day = addDays(day, 1)) {
+    if (parts.stateOf(day) !== "dropped") continue;
+    throw new ApiError(
+      "badParameter",
+      `The events of ${day} are no longer kept, so what users did is known by the day only. Ask without hour, or for payments, users and costs alone.`,
+    );
+  }
 }
 
 /** A reader for each requested metric, which computes it from the sums of a row. */

@@ -124,7 +124,8 @@ async function usersBehind(
   const { appId, fromDay, untilDay, reading, filter, hours } = cell.request;
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
   if (wanted.length === 0) return NOTHING;
-  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine: fineOf(cell.request), hours };
+  const fine = fineOf(cell.request);
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures: wanted };
   const rows = COHORTS_OF[reading.caliber].map((cohort) => sql`(${userRows(cohort, range)})`);
   const distinct: readonly Measure[] = DISTINCT_MEASURES;
   const sums = wanted.map((name) => {

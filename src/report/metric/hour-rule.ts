@@ -9,16 +9,16 @@ type Rule = { measures: readonly Measure[]; reason: string };
  */
 const BY_DAY: readonly Rule[] = [
   {
-    measures: [
-      ...(["active_users", "register_users", "ad_users", "ad_count", "ad_micros"] as const),
-      ...(["ad_reported_micros", "ad_pulled_micros", "ad_estimated_micros"] as const),
-    ],
-    reason: "what users do besides paying is counted by the day",
+    measures: ["postbacks", "postback_cents"],
+    reason:
+      "only the day is kept on which a platform accepted a postback. Ask for them by date, or with statistics_caliber user_activated_time",
   },
-  { measures: ["postbacks", "postback_cents"], reason: "postbacks are counted by the day" },
 ];
 
-const COSTS: Rule = { measures: COST_MEASURES, reason: "costs are known by creative or by hour, not by both" };
+const COSTS: Rule = {
+  measures: COST_MEASURES,
+  reason: "costs are known by creative or by hour, not by both. Ask for them without creative or without hour",
+};
 
 /** Why some of the metrics cannot be queried by the hour, or undefined. */
 export function notByHour(

@@ -25,11 +25,12 @@ under every grouping. Names come with the files of names.
 
 An \`hour\` is what the app's clock shows, \`00\` to \`23\`; when the clocks go back, the hour that they show twice is one
 hour. A report by hour covers at most two days. In the first caliber everything counts at the hour of the user's touch;
-in the second, users count at the hour of their registration, payments and refunds at their own; activity, ad revenue and
-postbacks are known by the day only there, and refused with the reason. Costs have an hour where the platform tells it;
+in the second, users count at the hour of their registration, and what they do at its own hour. Of pulled ad revenue each ad
+has its share. Postbacks are known by the day only there, and refused with the reason; activity and ads are refused for
+days whose events are no longer kept. Costs have an hour where the platform tells it;
 the rest has a row without an hour. Costs cannot be queried by creative and hour together.
 
-Reports by creative or hour are counted from the users and orders themselves, and take longer than others.`;
+Reports by creative or hour are counted from the users, orders and events themselves, and take longer than others.`;
 
 const INTRODUCTION = `Money is in major units, a rate is a fraction, a zero denominator gives 0. Numbers are rounded last, half away from
 zero. A day is a day of the app's time zone.
