@@ -1,7 +1,29 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import type { Command } from "commander";
+import type { Desk } from "../admin/desk.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import { print } from "./output.ts";
+import { deskOf } from "./desk.ts";
+import { parseInteger, print } from "./output.ts";
+import { withDatabase } from "./session.ts";
+
+type AppImport = (desk: Desk, given: { body: { app_id: number; csv: string }; file: Readable }) => Promise<number>;
+
+/** Adds `import <file> --app <app>`. */
+export function addImportCommand(parent: Command, description: string, take: AppImport): void {
+  parent
+    .command("import")
+    .description(description)
+    .argument("<file>", "the file; - for standard input")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((path: string, options: { app: number; json?: boolean }) =>
+      withDatabase((session) => {
+        const body = { app_id: options.app, csv: "" };
+        return takeFile(path, options, (file) => take(deskOf(session), { body, file }));
+      }),
+    );
+}
 
 /** Passes a file to an import, and prints the number of its rows. */
 export async function takeFile(

@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { takeAdObjects, takeAdvertisers, takeCosts } from "../../admin/operation/cost-files.ts";
 import { AD_OBJECT_COLUMNS, ADVERTISER_COLUMNS, COST_COLUMNS } from "../../cost/file-import.ts";
 import { deskOf } from "../desk.ts";
-import { takeFile } from "../given-file.ts";
-import { parseInteger } from "../output.ts";
+import { addImportCommand, takeFile } from "../given-file.ts";
 import { withDatabase } from "../session.ts";
 import { costPullCommands } from "./cost-pull-commands.ts";
 
@@ -13,18 +12,7 @@ type Json = { json?: boolean };
 export function costCommands(program: Command): void {
   const cost = program.command("cost").description("Costs of ads");
   costPullCommands(cost);
-  cost
-    .command("import")
-    .description(`Import a CSV file. Columns, all optional except date: ${COST_COLUMNS.join(",")}`)
-    .argument("<file>", "the file; - for standard input")
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((path: string, options: { app: number } & Json) =>
-      withDatabase((session) => {
-        const body = { app_id: options.app, csv: "" };
-        return takeFile(path, options, (file) => takeCosts(deskOf(session), { body, file }));
-      }),
-    );
+  addImportCommand(cost, `Import a CSV file. Columns, all optional except date: ${COST_COLUMNS.join(",")}`, takeCosts);
 
   program
     .command("advertiser")

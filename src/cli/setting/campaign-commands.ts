@@ -5,7 +5,8 @@ import { OPERATING_SYSTEMS } from "../../domain/user/operating-system.ts";
 import { UsageError } from "../../errors.ts";
 import { type CampaignLink, campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
 import { deskOf } from "../desk.ts";
-import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { addListCommand } from "../list-command.ts";
+import { listOf, parseInteger, parsePlatform, print } from "../output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
@@ -23,18 +24,10 @@ export function campaignCommands(program: Command): void {
 
   createCommand(campaign);
 
-  campaign
-    .command("list")
-    .description("List the campaigns of an app")
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((options: { app: number } & Json) =>
-      withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const rows = (await loadCampaigns(session.pool, options.app)).map(shownCampaign);
-        print(rows, options, () => tableOf(rows));
-      }),
-    );
+  addListCommand(campaign, {
+    description: "List the campaigns of an app",
+    load: async ({ pool }, appId) => (await loadCampaigns(pool, appId)).map(shownCampaign),
+  });
 
   withFields(campaign.command("set").description("Change a campaign"))
     .argument("<id>", "turbo_promoted_object_id")

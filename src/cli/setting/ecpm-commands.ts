@@ -3,8 +3,9 @@ import { dropEcpm, setEcpm } from "../../admin/setting/ecpms.ts";
 import { loadEcpms } from "../../db/ad-ecpm.ts";
 import { shownEcpm } from "../../domain/ad-revenue.ts";
 import { deskOf } from "../desk.ts";
-import { listOf, parseInteger, print, tableOf } from "../output.ts";
-import { findApp, withDatabase } from "../session.ts";
+import { addListCommand } from "../list-command.ts";
+import { listOf, parseInteger, print } from "../output.ts";
+import { withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
 type KeyOptions = { app: number; unit: string; from: string } & Json;
@@ -16,18 +17,10 @@ export function ecpmCommands(program: Command): void {
     .command("ecpm")
     .description("eCPMs of ad units, for ads whose clients do not know what they earn");
 
-  ecpm
-    .command("list")
-    .description("List the eCPMs of an app's ad units")
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((options: { app: number } & Json) =>
-      withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const rows = (await loadEcpms(session.pool, options.app)).map(shownEcpm);
-        print(rows, options, () => tableOf(rows));
-      }),
-    );
+  addListCommand(ecpm, {
+    description: "List the eCPMs of an app's ad units",
+    load: async ({ pool }, appId) => (await loadEcpms(pool, appId)).map(shownEcpm),
+  });
 
   withKey(ecpm.command("set").description("Set what an ad unit earns in a period"))
     .requiredOption("--ecpm <amount>", "what 1,000 shown ads earn, in major units, such as 35.5", parseAmount)

@@ -5,9 +5,10 @@ import { REBATE_COLUMNS } from "../../cost/file-import.ts";
 import { loadRebates } from "../../db/rebate.ts";
 import { shownRebate } from "../../domain/rebate.ts";
 import { deskOf } from "../desk.ts";
-import { takeFile } from "../given-file.ts";
-import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
-import { findApp, withDatabase } from "../session.ts";
+import { addImportCommand } from "../given-file.ts";
+import { addListCommand } from "../list-command.ts";
+import { listOf, parseInteger, parsePlatform, print } from "../output.ts";
+import { withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
 type KeyOptions = { app: number; platform: string; advertiser: string; from: string } & Json;
@@ -17,18 +18,10 @@ type SetOptions = KeyOptions & { to?: string; cash?: number; credit?: number };
 export function rebateCommands(program: Command): void {
   const rebate = program.command("rebate").description("Rebates of accounts, for the cost that was really paid");
 
-  rebate
-    .command("list")
-    .description("List the rebates of an app's accounts")
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((options: { app: number } & Json) =>
-      withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const rows = (await loadRebates(session.pool, options.app)).map(shownRebate);
-        print(rows, options, () => tableOf(rows));
-      }),
-    );
+  addListCommand(rebate, {
+    description: "List the rebates of an app's accounts",
+    load: async ({ pool }, appId) => (await loadRebates(pool, appId)).map(shownRebate),
+  });
 
   withKey(rebate.command("set").description("Set what an account gets back in a period"))
     .option("--to <day>", "last day, included; without it, the period has no end")
@@ -50,18 +43,11 @@ export function rebateCommands(program: Command): void {
     }),
   );
 
-  rebate
-    .command("import")
-    .description(`Import a CSV file. Columns: ${REBATE_COLUMNS.join(",")}; an empty end_date means no end`)
-    .argument("<file>", "the file; - for standard input")
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((path: string, options: { app: number } & Json) =>
-      withDatabase((session) => {
-        const body = { app_id: options.app, csv: "" };
-        return takeFile(path, options, (file) => takeRebates(deskOf(session), { body, file }));
-      }),
-    );
+  addImportCommand(
+    rebate,
+    `Import a CSV file. Columns: ${REBATE_COLUMNS.join(",")}; an empty end_date means no end`,
+    takeRebates,
+  );
 }
 
 function withKey(command: Command): Command {

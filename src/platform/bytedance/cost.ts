@@ -1,5 +1,11 @@
 import type { JsonObject } from "../../domain/json.ts";
-import { BY_HOUR_FIELD, CURRENCY_FIELD, costUnitField, isByHour } from "../connector/account-fields.ts";
+import {
+  BY_HOUR_FIELD,
+  CURRENCY_FIELD,
+  costUnitField,
+  DEVELOPER_FIELDS,
+  isByHour,
+} from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
 import { firstQuestions, hourlyDays, idGroups, subjectOf } from "../connector/question.ts";
@@ -24,8 +30,7 @@ export const bytedanceCosts: CostConnector = {
     { name: "oauth_url", hint: "Address for tokens", fallback: "https://ad.oceanengine.com/open_api/oauth2" },
     authoriseField("https://ad.oceanengine.com/openapi/audit/oauth.html"),
     ...TOKEN_FIELDS,
-    { name: "app_id", hint: "Id of the developer application", fallback: "" },
-    { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    ...DEVELOPER_FIELDS,
     costUnitField("yuan"),
     CURRENCY_FIELD,
     BY_HOUR_FIELD,

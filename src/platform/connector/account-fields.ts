@@ -4,6 +4,12 @@ export function costUnitField(fallback: "fen" | "yuan"): AccountField {
   return { name: "cost_unit", hint: "Unit in which the platform reports costs: fen or yuan", fallback };
 }
 
+/** The developer application to which the tokens belong. */
+export const DEVELOPER_FIELDS: readonly AccountField[] = [
+  { name: "app_id", hint: "Id of the developer application", fallback: "" },
+  { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+];
+
 export const CURRENCY_FIELD: AccountField = { name: "currency", hint: "Currency of the account", fallback: "CNY" };
 
 export const BY_CREATIVE_FIELD: AccountField = {

@@ -4,6 +4,7 @@ import {
   BY_CREATIVE_FIELD,
   BY_HOUR_FIELD,
   CURRENCY_FIELD,
+  DEVELOPER_FIELDS,
   isByCreative,
   isByHour,
 } from "../connector/account-fields.ts";
@@ -38,8 +39,7 @@ export const kuaishouCosts: CostConnector = {
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://ad.e.kuaishou.com/rest/openapi" },
     authoriseField("https://developers.e.kuaishou.com/tools/authorize"),
     ...TOKEN_FIELDS,
-    { name: "app_id", hint: "Id of the developer application", fallback: "" },
-    { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    ...DEVELOPER_FIELDS,
     {
       name: "impressions_field",
       hint: "What counts as impressions: show (covers) or aclick (material)",

@@ -5,6 +5,7 @@ import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { PeriodFields } from "../../ui/period.tsx";
 import { ECPM_VIEWS } from "./ecpm-query.ts";
 import { texts } from "./ecpm-texts.ts";
 
@@ -42,16 +43,7 @@ export function EcpmForm({ ecpm, onClose }: { ecpm?: ShownEcpm; onClose: () => v
           spellCheck={false}
         />
       )}
-      <div className="form-pair">
-        <TextField
-          label={text.from}
-          type="date"
-          value={draft.from}
-          disabled={ecpm !== undefined}
-          onChange={(from) => change({ from })}
-        />
-        <TextField label={text.to} hint={text.toHint} type="date" value={draft.to} onChange={(to) => change({ to })} />
-      </div>
+      <PeriodFields period={draft} onChange={change} isStored={ecpm !== undefined} />
       <TextField
         label={text.ecpm(app.currency)}
         hint={text.ecpmHint}

@@ -3,13 +3,13 @@ import type { EcpmList, ShownEcpm } from "../../../../src/contract/setting/ecpm.
 import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
+import { useActionColumn } from "../../ui/action-column.tsx";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
+import { usePeriodText } from "../../ui/period.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { EcpmForm } from "./ecpm-form.tsx";
 import { ECPM_VIEWS, ECPMS } from "./ecpm-query.ts";
@@ -37,30 +37,18 @@ export function Ecpms() {
 function EcpmTable({ ecpms, onDo }: { ecpms: readonly ShownEcpm[]; onDo: (doing: Doing) => void }) {
   const text = useTexts(texts);
   const { currency } = useApp();
-  const mayChange = useMayChange();
-  const period = usePeriod();
+  const period = usePeriodText();
   const { columns: titles } = text;
+  const actions = useActionColumn<ShownEcpm>({
+    onEdit: (ecpm) => onDo({ kind: "edit", ecpm }),
+    onRemove: (ecpm) => onDo({ kind: "remove", ecpm }),
+  });
   const columns: Column<ShownEcpm>[] = [
     { name: "unit", title: titles.unit, cell: ({ ad_unit_id }) => <strong>{ad_unit_id}</strong> },
     { name: "period", title: titles.period, cell: period },
     { name: "ecpm", kind: "number", title: titles.ecpm(currency), cell: ({ ecpm }) => String(ecpm) },
+    ...actions,
   ];
-  if (mayChange) {
-    columns.push({
-      name: "actions",
-      title: titles.actions,
-      cell: (ecpm) => (
-        <span className="row nowrap">
-          <Button size="small" onClick={() => onDo({ kind: "edit", ecpm })}>
-            {text.edit}
-          </Button>
-          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", ecpm })}>
-            {text.remove}
-          </Button>
-        </span>
-      ),
-    });
-  }
   return (
     <DataTable
       label={text.table}
@@ -76,16 +64,10 @@ function EcpmTable({ ecpms, onDo }: { ecpms: readonly ShownEcpm[]; onDo: (doing:
   );
 }
 
-function usePeriod() {
-  const text = useTexts(texts);
-  return ({ start_date, end_date }: ShownEcpm) =>
-    end_date === "" ? text.since(start_date) : text.between(start_date, end_date);
-}
-
 function RemoveDialog({ ecpm, onClose }: { ecpm: ShownEcpm; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();
-  const period = usePeriod();
+  const period = usePeriodText();
   const { ad_unit_id, start_date } = ecpm;
   return (
     <ChangeDialog

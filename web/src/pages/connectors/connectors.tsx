@@ -5,9 +5,8 @@ import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
+import { useActionColumn } from "../../ui/action-column.tsx";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -46,8 +45,11 @@ function ConnectorTable({ connectors, onDo }: TableProps) {
   const text = useTexts(texts);
   const { number } = useFormat();
   const platformName = usePlatformName();
-  const mayChange = useMayChange();
   const { columns: titles } = text;
+  const actions = useActionColumn<ShownConnector>({
+    onEdit: (connector) => onDo({ kind: "edit", connector }),
+    onRemove: (connector) => onDo({ kind: "remove", connector }),
+  });
   const columns: Column<ShownConnector>[] = [
     {
       name: "platform",
@@ -67,23 +69,8 @@ function ConnectorTable({ connectors, onDo }: TableProps) {
       cell: ({ accounts }) => (accounts === 0 ? text.noAccount : number(accounts)),
     },
     { name: "changed", title: titles.changed, cell: ({ changed_at }) => changed_at },
+    ...actions,
   ];
-  if (mayChange) {
-    columns.push({
-      name: "actions",
-      title: titles.actions,
-      cell: (connector) => (
-        <span className="row nowrap">
-          <Button size="small" onClick={() => onDo({ kind: "edit", connector })}>
-            {text.edit}
-          </Button>
-          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", connector })}>
-            {text.remove}
-          </Button>
-        </span>
-      ),
-    });
-  }
   return (
     <DataTable
       label={text.table}

@@ -5,8 +5,9 @@ import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
+import { AccountName } from "../../ui/account-name.tsx";
+import { useActionColumn } from "../../ui/action-column.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
@@ -48,10 +49,25 @@ export function Accounts() {
 function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: (doing: Doing) => void }) {
   const text = useTexts(texts);
   const { number } = useFormat();
-  const mayChange = useMayChange();
   const { columns: titles } = text;
+  const actions = useActionColumn<Account>({
+    onEdit: (account) => onDo({ kind: "edit", account }),
+    onRemove: (account) => onDo({ kind: "remove", account }),
+    more: (account) =>
+      account.postbacks === "on" && (
+        <Button size="small" onClick={() => onDo({ kind: "test", account })}>
+          {text.test}
+        </Button>
+      ),
+  });
   const columns: Column<Account>[] = [
-    { name: "account", title: titles.account, cell: (account) => <Name account={account} /> },
+    {
+      name: "account",
+      title: titles.account,
+      cell: ({ ad_platform, advertiser_id }) => (
+        <AccountName platform={ad_platform} advertiser={advertiser_id} none={text.allAdvertisers} />
+      ),
+    },
     { name: "uses", title: titles.uses, cell: (account) => <Uses account={account} /> },
     { name: "settings", title: titles.settings, cell: (account) => <Settings account={account} /> },
     {
@@ -61,28 +77,8 @@ function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: 
       cell: ({ rate }) => (rate === 0 ? text.noLimit : number(rate)),
     },
     { name: "state", title: titles.state, cell: (account) => <State account={account} /> },
+    ...actions,
   ];
-  if (mayChange) {
-    columns.push({
-      name: "actions",
-      title: titles.actions,
-      cell: (account) => (
-        <span className="row nowrap">
-          <Button size="small" onClick={() => onDo({ kind: "edit", account })}>
-            {text.edit}
-          </Button>
-          {account.postbacks === "on" && (
-            <Button size="small" onClick={() => onDo({ kind: "test", account })}>
-              {text.test}
-            </Button>
-          )}
-          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", account })}>
-            {text.remove}
-          </Button>
-        </span>
-      ),
-    });
-  }
   return (
     <DataTable
       label={text.table}
@@ -99,17 +95,6 @@ function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: 
 }
 
 type OfAccount = { account: Account };
-
-function Name({ account: { ad_platform, advertiser_id } }: OfAccount) {
-  const text = useTexts(texts);
-  const platformName = usePlatformName();
-  return (
-    <div className="account-name">
-      <strong>{platformName(ad_platform)}</strong>
-      <div className="soft small">{advertiser_id || text.allAdvertisers}</div>
-    </div>
-  );
-}
 
 function Uses({ account: { postbacks, costs } }: OfAccount) {
   const text = useTexts(texts);

@@ -6,6 +6,7 @@ import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
+import { PeriodFields } from "../../ui/period.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
 import { REBATE_VIEWS } from "./rebate-query.ts";
 import { texts } from "./rebate-texts.ts";
@@ -45,16 +46,7 @@ export function RebateForm({ rebate, onClose }: { rebate?: ShownRebate; onClose:
       onClose={onClose}
     >
       {!rebate && <AccountFields draft={draft} onChange={change} />}
-      <div className="form-pair">
-        <TextField
-          label={text.from}
-          type="date"
-          value={draft.from}
-          disabled={rebate !== undefined}
-          onChange={(from) => change({ from })}
-        />
-        <TextField label={text.to} hint={text.toHint} type="date" value={draft.to} onChange={(to) => change({ to })} />
-      </div>
+      <PeriodFields period={draft} onChange={change} isStored={rebate !== undefined} />
       <div className="form-pair">
         <TextField
           label={text.cash}

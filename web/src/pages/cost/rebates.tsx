@@ -5,13 +5,14 @@ import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
+import { AccountName } from "../../ui/account-name.tsx";
+import { useActionColumn } from "../../ui/action-column.tsx";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
+import { usePeriodText } from "../../ui/period.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { RebateForm } from "./rebate-form.tsx";
 import { REBATE_VIEWS, REBATES } from "./rebate-query.ts";
@@ -39,11 +40,20 @@ export function Rebates() {
 function RebateTable({ rebates, onDo }: { rebates: readonly ShownRebate[]; onDo: (doing: Doing) => void }) {
   const text = useTexts(texts);
   const { number } = useFormat();
-  const mayChange = useMayChange();
-  const period = usePeriod();
+  const period = usePeriodText();
   const { columns: titles } = text;
+  const actions = useActionColumn<ShownRebate>({
+    onEdit: (rebate) => onDo({ kind: "edit", rebate }),
+    onRemove: (rebate) => onDo({ kind: "remove", rebate }),
+  });
   const columns: Column<ShownRebate>[] = [
-    { name: "account", title: titles.account, cell: (rebate) => <Account rebate={rebate} /> },
+    {
+      name: "account",
+      title: titles.account,
+      cell: ({ ad_platform, advertiser_id }) => (
+        <AccountName platform={ad_platform} advertiser={advertiser_id} none={text.noAdvertiser} />
+      ),
+    },
     { name: "period", title: titles.period, cell: period },
     { name: "cash", kind: "number", title: titles.cash, cell: ({ cash_percent }) => `${number(cash_percent)} %` },
     {
@@ -53,23 +63,8 @@ function RebateTable({ rebates, onDo }: { rebates: readonly ShownRebate[]; onDo:
       cell: ({ credit_percent }) => `${number(credit_percent)} %`,
     },
     { name: "paid", kind: "number", title: titles.paid, cell: (rebate) => paidOf100(rebate).toFixed(2) },
+    ...actions,
   ];
-  if (mayChange) {
-    columns.push({
-      name: "actions",
-      title: titles.actions,
-      cell: (rebate) => (
-        <span className="row nowrap">
-          <Button size="small" onClick={() => onDo({ kind: "edit", rebate })}>
-            {text.edit}
-          </Button>
-          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", rebate })}>
-            {text.remove}
-          </Button>
-        </span>
-      ),
-    });
-  }
   return (
     <DataTable
       label={text.table}
@@ -85,23 +80,6 @@ function RebateTable({ rebates, onDo }: { rebates: readonly ShownRebate[]; onDo:
   );
 }
 
-function Account({ rebate: { ad_platform, advertiser_id } }: { rebate: ShownRebate }) {
-  const text = useTexts(texts);
-  const platformName = usePlatformName();
-  return (
-    <div className="account-name">
-      <strong>{platformName(ad_platform)}</strong>
-      <div className="soft small">{advertiser_id || text.noAdvertiser}</div>
-    </div>
-  );
-}
-
-function usePeriod() {
-  const text = useTexts(texts);
-  return ({ start_date, end_date }: ShownRebate) =>
-    end_date === "" ? text.since(start_date) : text.between(start_date, end_date);
-}
-
 /** An example that shows which way a share works. Reports compute exactly, from the costs. */
 function paidOf100({ cash_percent, credit_percent }: ShownRebate): number {
   return (100 * (100 - cash_percent)) / (100 + credit_percent);
@@ -111,7 +89,7 @@ function RemoveDialog({ rebate, onClose }: { rebate: ShownRebate; onClose: () =>
   const text = useTexts(texts);
   const app = useApp();
   const platformName = usePlatformName();
-  const period = usePeriod();
+  const period = usePeriodText();
   const { ad_platform, advertiser_id, start_date } = rebate;
   return (
     <ChangeDialog
