@@ -185,6 +185,8 @@ const SHARED = {
    * process that wakes up starts it again.
    */
   transactionIdleMs: 30_000,
+  /** How long a check on a new database connection may take before the server counts as silent. */
+  connectionCheckMs: 2_000,
   rememberedDays: 10_000,
 } as const;
 
