@@ -24,6 +24,7 @@ export type Config = Readonly<{
   host: string;
   dataDir: string;
   databaseUrl: string;
+  databaseDirectUrl: string;
   databaseConnectionsMax: number;
   logLevel: LogLevel;
   roles: ReadonlySet<Role>;
@@ -68,6 +69,11 @@ export const SETTINGS = {
     fallback: "",
     read: databaseUrl,
     hint: "postgres://… of an external PostgreSQL 15 or newer; empty: the embedded one",
+  },
+  DATABASE_DIRECT_URL: {
+    fallback: "",
+    read: databaseUrl,
+    hint: "the same database without a pooler, when DATABASE_URL leads to a pooler in transaction mode",
   },
   DATABASE_CONNECTIONS_MAX: {
     fallback: "8",
@@ -182,6 +188,13 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>;
 
+/** Never shown, because they hold keys and passwords. */
+const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
+  "SECRET_KEY",
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+]);
+
 /** Reads all settings at once, so that one error names every bad variable. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -191,9 +204,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     try {
       return setting.read(text) as ReturnType<(typeof SETTINGS)[K]["read"]>;
     } catch (error) {
-      problems.push(
-        `${name}=${name === "SECRET_KEY" || name === "DATABASE_URL" ? "…" : JSON.stringify(text)}: ${(error as Error).message}`,
-      );
+      problems.push(`${name}=${SECRET_SETTINGS.has(name) ? "…" : JSON.stringify(text)}: ${(error as Error).message}`);
       return undefined as never;
     }
   };
@@ -202,6 +213,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: value("HOST"),
     dataDir: value("DATA_DIR"),
     databaseUrl: value("DATABASE_URL"),
+    databaseDirectUrl: value("DATABASE_DIRECT_URL"),
     databaseConnectionsMax: value("DATABASE_CONNECTIONS_MAX"),
     logLevel: value("LOG_LEVEL"),
     roles: value("ROLES"),
@@ -236,6 +248,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   if (config.bodiesInFlightBytesMax < 4 * config.bodyBytesMax) {
     problems.push("BODIES_IN_FLIGHT_BYTES_MAX: must be at least four times BODY_BYTES_MAX.");
+  }
+  if (config.databaseDirectUrl && !config.databaseUrl) {
+    problems.push("DATABASE_DIRECT_URL: is of use only together with DATABASE_URL.");
   }
   if (problems.length > 0) throw new UsageError(`Bad settings:\n  ${problems.join("\n  ")}`);
   return Object.freeze(config);

@@ -12,13 +12,16 @@ export type Started = {
   admin: { kind: "there" } | { kind: "missing"; setupLink: string | undefined };
   /** The demo app, if this start has created it. */
   demo: App | undefined;
+  /** What does not work because the database is away. */
+  missing?: string | undefined;
   showsSecrets: boolean;
 };
 
 export function greeting(started: Started): string {
-  const { address, admin, demo, showsSecrets, reachedAt } = started;
+  const { address, admin, demo, missing, showsSecrets, reachedAt } = started;
   return [
     `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
+    ...(missing ? [missing] : []),
     ...(admin.kind === "missing" ? [wayIn(admin.setupLink)] : []),
     // Shown only until the first admin exists.
     ...(admin.kind === "missing" && reachedAt.length > 0 ? [whatIsOpen(reachedAt)] : []),

@@ -11,6 +11,9 @@ import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
 import { createLog } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
 
+/** Longer than all stages of an orderly stop together (see serve.ts). */
+const STOP_MS_MAX = 7_700;
+
 /** `npm start`: runs until it is stopped. SIGTERM and Ctrl-C stop it cleanly; a second signal does not hurry it. */
 try {
   const config = configFromEnvironment();
@@ -21,6 +24,11 @@ try {
   const stop = () => {
     if (isStopping) return;
     isStopping = true;
+    // Whatever hangs, in a start as well: what was acknowledged is on the disk.
+    setTimeout(() => {
+      log.warn("The server did not stop in time; it ends now.");
+      process.exit(0);
+    }, STOP_MS_MAX);
     starting
       .then((running) => running.stop())
       .then(
@@ -38,10 +46,12 @@ try {
   const { address } = running;
   // Output that is not a terminal may go to a file or a log collector.
   const showsSecrets = config.printSecrets === "always" || process.stdout.isTTY;
-  const demo = isStopping || !config.demoApp ? undefined : await makeDemoApp(running);
-  const admin = isStopping ? ({ kind: "there" } as const) : await adminOf(running, showsSecrets);
+  const missing = running.missing();
+  const isOpen = !isStopping && missing === undefined;
+  const demo = isOpen && config.demoApp ? await makeDemoApp(running) : undefined;
+  const admin = isOpen ? await adminOf(running, showsSecrets) : ({ kind: "there" } as const);
   const reachedAt = config.roles.has("http") ? outerAddressesOf(config.host, address) : [];
-  console.log(greeting({ address, admin, demo, showsSecrets, reachedAt }));
+  console.log(greeting({ address, admin, demo, missing, showsSecrets, reachedAt }));
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
   if (!(error instanceof UsageError)) console.error(error);

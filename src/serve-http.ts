@@ -27,11 +27,13 @@ export type HttpParts = {
   flow: Flow;
   costs: CostPuller;
   startedAtMs: number;
+  /** What does not work since a start without the database. */
+  missing: () => string | undefined;
 };
 
 /** Creates what only the HTTP side needs, and listens. */
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
-  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs } = parts;
+  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs, missing } = parts;
   const { pool, reportPools } = database;
   const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, budgets, refusals } = flow;
   const pace = new IntakePace(() => journal.durable);
@@ -61,6 +63,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     applies: config.roles.has("apply"),
     applyLagMs: () => flow.applyLagMs(),
     applyObstacle: () => flow.applyObstacle(),
+    missing,
     isStopping: () => isStopping,
     durable: () => journal.durable,
     vitals: { startedAtMs, waitingEntries: () => depth.entries },

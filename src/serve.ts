@@ -6,49 +6,73 @@ import type { Config } from "./config.ts";
 import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { ApplyLock } from "./db/apply-lock.ts";
-import { type Database, openDatabase } from "./db/engine/database.ts";
-import { openKeys } from "./installation.ts";
+import { type Database, prepareDatabase } from "./db/engine/database.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
+import { SettingsCopy } from "./intake/settings-copy.ts";
 import { readOrMakeId } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
+import { Opening } from "./opening.ts";
 import { startPostbacks } from "./postback/postback-loop.ts";
 import { startRefresh } from "./refresh/refresh-loop.ts";
 import { serveHttp } from "./serve-http.ts";
+import { Stages } from "./stages.ts";
 import type { Vault } from "./vault.ts";
 
-export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
+export type Running = {
+  address: string;
+  database: Database;
+  vault: Vault;
+  /** Why the database is not open yet, or undefined once it is. */
+  missing: () => string | undefined;
+  stop(): Promise<void>;
+};
+
+/** The time of each stage of a stop, seven seconds in all: container systems kill after ten. */
+const STOP_MS = { requests: 3_800, small: 150, flow: 1_500, database: 1_200 } as const;
 
 /** Creates and starts everything. What starts last stops first, which is the order in which data flows. */
 export async function serve(config: Config, log: Log, clock: Clock = systemClock): Promise<Running> {
   const startedAtMs = clock();
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
-  };
+  const stages = new Stages(log);
   try {
     // Other users (such as the embedded database's) may pass through the folder; only we may read it.
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     const folder = lockDataDir(config.dataDir);
-    stops.push(async () => folder.release());
-    const lock = await applyLockFor(config, { log, clock });
-    stops.push(async () => lock?.release());
-    const database = await openDatabase(config, { log, clock, beforeMigrate: (connection) => lock?.take(connection) });
-    stops.push(() => database.stop());
-    const { pool } = database;
-    const { vault, userTokenKey, erasureKey } = await openKeys(pool, config, "first");
-    const apps = new AppDirectory({ pool, vault, log });
-    await apps.start();
-    stops.push(() => apps.stop());
-    const flow = await Flow.open({ config, log, clock, database, lock, erasureKey });
+    stages.add(STOP_MS.small, { name: "folder", stop: () => folder.release() });
+    const journalId = await readOrMakeId(join(config.dataDir, "journal"));
+    const lock = applyLockFor(config, { journalId, log, clock });
+    const database = prepareDatabase(config, { log });
+    stages.add(STOP_MS.database, { name: "database", stop: (ms) => database.stop(ms) });
+    stages.add(STOP_MS.small, { name: "apply lock", stop: () => lock?.release() });
+    const opening = new Opening({ config, database, lock, journalId, log, clock });
+    stages.add(STOP_MS.small, { name: "opening", stop: () => opening.stop() });
+    const { vault, userTokenKey, erasureKey, applied, apps: known } = await opening.begin();
+
+    const { pool, sessionPool } = database;
+    const flow = await Flow.open({ config, log, clock, database, lock, applied });
     // Registered before the start, because a start that fails halfway has begun some of it.
-    stops.push(() => flow.stop());
+    stages.add(STOP_MS.flow, { name: "flow", stop: (ms) => flow.stop(ms) });
     await flow.start();
+    const copy = new SettingsCopy({
+      dataDir: config.dataDir,
+      vault,
+      keys: { userTokenKey, erasureKey },
+      clock,
+      log,
+      applied: () => flow.progress.applied,
+    });
+    const apps = new AppDirectory({ pool, sessionPool, vault, log, onLoaded: (all) => void copy.store(all) });
+    await apps.start(known);
+    stages.add(STOP_MS.small, { name: "settings", stop: () => apps.stop() });
+    await opening.complete(async () => {
+      await flow.attach(erasureKey);
+      // If this fails, the directory tries again by itself.
+      await apps.reload().catch(() => {});
+    });
 
-    for (const loop of startLoops({ config, log, clock, database, vault, flow })) stops.push(() => loop.stop());
+    const loops = startLoops({ config, log, clock, database, vault, flow });
     const costs = startCosts({ config, log, clock, database, vault });
-    stops.push(() => costs.stop());
-
     const http = await serveHttp({
       config,
       log,
@@ -60,32 +84,41 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       flow,
       costs: costs.puller,
       startedAtMs,
+      missing: () => opening.missing(),
     });
-    stops.push(() => http.stop());
+    stages.add(
+      STOP_MS.requests,
+      { name: "requests", stop: () => http.stop() },
+      { name: "costs", stop: () => costs.stop() },
+      ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
+    );
     folder.publish(http.address);
-    return { address: http.address, database, vault, stop };
+    return { address: http.address, database, vault, missing: () => opening.missing(), stop: () => stages.stop() };
   } catch (error) {
-    await stop();
+    await stages.stop();
     throw error;
   }
 }
 
 /** The apply lock, for a process that fills or empties a journal. Other processes may share the database. */
-async function applyLockFor({ roles, dataDir }: Config, { log, clock }: { log: Log; clock: Clock }) {
-  if (!roles.has("http") && !roles.has("apply")) return undefined;
-  return new ApplyLock({ journalId: await readOrMakeId(join(dataDir, "journal")), log, clock });
+function applyLockFor({ roles }: Config, options: { journalId: string; log: Log; clock: Clock }) {
+  return roles.has("http") || roles.has("apply") ? new ApplyLock(options) : undefined;
 }
 
 type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow };
 
-/** Starts the background loops of this process's roles. */
+/** Starts the background loops of this process's roles. While the database is not open, their turns fail. */
 function startLoops({ config, log, clock, database, vault, flow }: Parts) {
   const { roles, appleAttributionUrl: url } = config;
   const { pool } = database;
   const { intake, journal } = flow;
   return [
-    ...(roles.has("http") ? [startTokenResolver({ pool, log, clock, url, intake })] : []),
-    ...(roles.has("refresh") ? [startRefresh({ pool, log, durable: () => journal.durable })] : []),
-    ...(roles.has("postback") ? [startPostbacks({ config, log, clock, database, vault })] : []),
+    ...(roles.has("http") ? [{ name: "asa", loop: startTokenResolver({ pool, log, clock, url, intake }) }] : []),
+    ...(roles.has("refresh")
+      ? [{ name: "refresh", loop: startRefresh({ pool, log, durable: () => journal.durable }) }]
+      : []),
+    ...(roles.has("postback")
+      ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault }) }]
+      : []),
   ];
 }

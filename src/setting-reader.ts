@@ -1,3 +1,4 @@
+import { readAddress } from "./db/server/address.ts";
 import { isNetwork } from "./domain/network.ts";
 import { GIB, KIB, MIB } from "./limits.ts";
 
@@ -51,6 +52,7 @@ export function addresses(text: string): string[] {
 export function databaseUrl(text: string): string {
   if (text !== "" && !/^postgres(ql)?:\/\//.test(text))
     throw new Error("must begin with postgres:// or postgresql://.");
+  if (text !== "") readAddress(text);
   return text;
 }
 

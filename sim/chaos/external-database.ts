@@ -2,8 +2,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/engine/embedded.ts";
+import { superuserConnection } from "../../src/db/engine/embedded-role.ts";
 import { createLog } from "../../src/log.ts";
 import { type DataFolder, temporaryFolder } from "../market/data-folder.ts";
+import { clusterOf } from "./postmaster.ts";
 import { allowDatabases } from "./superuser.ts";
 
 /** A PostgreSQL outside the server: reached through DATABASE_URL, stopped and started by its creator. */
@@ -47,6 +49,20 @@ export class ExternalDatabase {
   /** The address through another port, such as that of a proxy. */
   urlBy(port: number): string {
     return `postgres://${this.#login}@127.0.0.1:${port}/${this.#name}`;
+  }
+
+  /** The folder with the cluster's files, certificates and pg_hba.conf among them. */
+  get cluster(): string {
+    return join(clusterOf(this.#dir), "cluster");
+  }
+
+  /** Statements that only a superuser may run, such as `alter system`. */
+  async asSuperuser(...statements: string[]): Promise<void> {
+    const { kind: _, ...login } = superuserConnection(this.#dir)!;
+    const client = new pg.Client(login);
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
   }
 
   async start(): Promise<void> {

@@ -34,7 +34,7 @@ const started = await new Promise<number>((resolve) =>
 nowMs = started;
 const roles = new Set(["http", "apply"] as const);
 const running = await serve({ ...config, roles }, log, clock);
-const pool = openPool(running.database.connection, { log, connectionsMax: 4, name: "postback" });
+const pool = openPool(running.database.direct, { log, connectionsMax: 4, name: "postback" });
 report({ kind: "ready", url: running.address });
 
 process.on("message", async (order: Order) => {

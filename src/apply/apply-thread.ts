@@ -9,8 +9,8 @@ export type ApplyThread = {
   wake(durable: number): void;
   /** The term in which this process may apply from now on, or undefined when it may not. */
   hold(term: string | undefined): void;
-  /** Finishes the current batch, then ends the thread. */
-  stop(): Promise<void>;
+  /** Finishes the current batch within `graceMs`, or leaves it to the database to undo it, and ends the thread. */
+  stop(graceMs: number): Promise<void>;
 };
 
 export type ApplyEvents = {
@@ -61,12 +61,15 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
       term = next;
       worker.postMessage({ kind: "term", term } satisfies ThreadMessage);
     },
-    async stop() {
+    async stop(graceMs) {
       stopping = true;
       const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
       const gone = worker.threadId === -1;
       worker.postMessage({ kind: "stop" } satisfies ThreadMessage);
-      if (!gone) await ended;
+      if (gone) return;
+      const timer = setTimeout(() => void worker.terminate(), graceMs);
+      await ended;
+      clearTimeout(timer);
     },
   };
 }

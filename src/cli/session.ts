@@ -8,7 +8,7 @@ import { type Config, configFromEnvironment } from "../config.ts";
 import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
 import { type App, loadApps } from "../db/app.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
-import { type OpenOptions, openDatabase } from "../db/engine/database.ts";
+import { directConnection, type OpenOptions, openDatabase } from "../db/engine/database.ts";
 import { embeddedConnection } from "../db/engine/embedded-role.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
 import { UsageError } from "../errors.ts";
@@ -81,7 +81,7 @@ async function poolOfHolder(config: Config, holder: Holder): Promise<pg.Pool> {
     const connection =
       config.databaseUrl === ""
         ? embeddedConnection(config.dataDir)
-        : { kind: "url" as const, url: config.databaseUrl };
+        : await directConnection(config).catch(unlessRefused);
     if (connection) {
       const pool = openPool(connection, { log, connectionsMax: 4, name: "cli" });
       if (await canAnswer(pool)) return pool;
@@ -91,6 +91,11 @@ async function poolOfHolder(config: Config, holder: Holder): Promise<pg.Pool> {
       throw new UsageError(`Process ${holder.pid} holds DATA_DIR, but its database does not answer.`);
     await sleep(200);
   }
+}
+
+/** Undefined while the database is away; a mistake in the settings is thrown. */
+function unlessRefused(error: unknown): undefined {
+  if (error instanceof UsageError) throw error;
 }
 
 /** Works with a running server over HTTP, or starts one on a free loopback port for as long as the command takes. */
@@ -108,7 +113,7 @@ export async function withThrowawayServer<T>(work: (address: string) => Promise<
   const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
   chmodSync(dataDir, 0o711);
   try {
-    return await withOwnServer({ ...configFromEnvironment(), dataDir, databaseUrl: "" }, work);
+    return await withOwnServer({ ...configFromEnvironment(), dataDir, databaseUrl: "", databaseDirectUrl: "" }, work);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

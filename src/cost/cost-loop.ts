@@ -18,7 +18,7 @@ export type CostLoopOptions = {
 
 /** Scheduled pulls run only in the cost role; requested pulls run in any process. */
 export function startCosts({ config, log, clock, database, vault }: CostLoopOptions): Loop & { puller: CostPuller } {
-  const pool = openPool(database.connection, { log, connectionsMax: 2 * LIMITS.costPullsAtOnce + 1, name: "cost" });
+  const pool = openPool(database.direct, { log, connectionsMax: 2 * LIMITS.costPullsAtOnce + 1, name: "cost" });
   const puller = new CostPuller({ pool, vault, log, clock, mayCallPrivate: config.platformPrivateNetworks });
   const loop = config.roles.has("cost") ? puller.start() : undefined;
   const stop = async () => {

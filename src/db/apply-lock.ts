@@ -8,11 +8,13 @@ import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { claimApply, findApplyHolder, readApplyTerm } from "./apply-holder.ts";
 import { isLockRefused } from "./engine/failure.ts";
-import { type Connection, canAnswer, serverOf } from "./engine/pool.ts";
+import { canAnswer } from "./engine/pool.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
+import { type Connection, Server } from "./server/server.ts";
 
 export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
+const CONNECT_MS_MAX = 5_000;
 const LOOK_MS = 250;
 /** How long a start waits for a holder without a sign of life: longer than the database needs to notice its end. */
 const PATIENCE_MS = 40_000;
@@ -38,7 +40,7 @@ const SESSION = `set lock_timeout = ${CLAIM_MS_MAX};
  */
 export class ApplyLock {
   readonly #options: { journalId: string; log: Log; clock: Clock };
-  #connection: Connection | undefined;
+  #server: Server | undefined;
   #client: pg.Client | undefined;
   #term: string | undefined;
   #onTerm: (term: string | undefined) => void = () => {};
@@ -58,7 +60,7 @@ export class ApplyLock {
    * no table, so a refused start changes nothing.
    */
   async take(connection: Connection, patienceMs = PATIENCE_MS): Promise<void> {
-    this.#connection = connection;
+    this.#server = new Server(connection);
     this.#client = await this.#lock(patienceMs).catch((error) => {
       if (!(error instanceof HeldElsewhere)) throw error;
       throw new UsageError(
@@ -72,7 +74,7 @@ export class ApplyLock {
     if (!this.#client || !(await canAnswer(this.#client))) {
       // The database has been restarted since.
       await this.release();
-      await this.take(this.#connection!);
+      await this.take(this.#server!.connection);
     }
     this.#term = await this.#claimOn(this.#client!);
     return this.#term;
@@ -158,16 +160,23 @@ export class ApplyLock {
 
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({
-      ...serverOf(this.#connection!),
+      ...(await this.#server!.target(CONNECT_MS_MAX)),
       application_name: "touchpoint apply lock",
       keepAlive: true,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
       query_timeout: CLAIM_MS_MAX + 5_000,
     });
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
-    await client.connect();
-    await client.query(SESSION);
+    try {
+      await client.connect();
+      await this.#server!.assertFits(client, "writes");
+      await client.query(SESSION);
+    } catch (error) {
+      this.#server!.forget();
+      await client.end().catch(() => {});
+      throw error;
+    }
     return client;
   }
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 
-const LAST_REQUESTS_MS = 10_000;
+/** Less than the time of the stage in which the server stops; see serve.ts. */
+const LAST_REQUESTS_MS = 3_000;
 
 /** Starts listening and returns the address. Without the http role: on this machine only, on any free port. */
 export async function listen(

@@ -23,6 +23,8 @@ export type OpsContext = {
   durable: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
+  /** What does not work since a start without the database. */
+  missing: () => string | undefined;
 };
 
 /** A database that hangs is as good as away: whoever asks for readiness gives up soon. */
@@ -48,7 +50,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
     schema: {
       summary: "Readiness to accept new data",
       description:
-        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost.",
+        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost. `missing` is present only after a start without the database, until it is open, and says what does not work.",
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
@@ -60,7 +62,8 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
       const isThere = await within(DATABASE_MS_MAX, asking).catch(() => false);
       const database = isThere ? "there" : "away";
       const apply = database === "there" ? context.applyObstacle() : undefined;
-      return reply.send(success({ status: "ready", database, ...(apply && { apply }) }));
+      const missing = context.missing();
+      return reply.send(success({ status: "ready", database, ...(apply && { apply }), ...(missing && { missing }) }));
     },
   });
 

@@ -28,12 +28,24 @@ const TOKEN = /^\w{1,64}$/;
 type Wish = { kind: "all" } | Named;
 type Named = { kind: "named"; ids: Set<number>; tokens: Set<string> };
 
+export type AppDirectoryOptions = {
+  pool: pg.Pool;
+  /** Where a connection can listen for notifications, if `pool` goes through a pooler. */
+  sessionPool?: pg.Pool;
+  vault: Vault;
+  log: Log;
+  now?: () => number;
+  /** Told all apps whenever they have been read. */
+  onLoaded?: (apps: readonly ServedApp[]) => void;
+};
+
 /**
  * All apps with their metadata, in memory. Changes arrive by notification, and by a reload every few seconds in case
  * one was missed. While the database is away the last known state is used.
  */
 export class AppDirectory {
   readonly #pool: pg.Pool;
+  readonly #sessionPool: pg.Pool;
   /** Every reload reads all apps, and opening their keys would take most of it. */
   readonly #secrets: OpenedSecrets;
   readonly #log: Log;
@@ -44,18 +56,23 @@ export class AppDirectory {
   /** Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings new apps. */
   readonly #missing = new RecentMisses({ namesMax: UNKNOWN_APPS_MAX, keepMs: RELOAD_MS });
   readonly #now: () => number;
+  readonly #onLoaded: AppDirectoryOptions["onLoaded"];
   #running: Promise<void> = Promise.resolve();
   #next: { wish: Wish; loaded: Promise<void> } | undefined;
 
-  constructor(options: { pool: pg.Pool; vault: Vault; log: Log; now?: () => number }) {
+  constructor(options: AppDirectoryOptions) {
     this.#pool = options.pool;
+    this.#sessionPool = options.sessionPool ?? options.pool;
     this.#secrets = new OpenedSecrets(options.vault);
     this.#log = options.log;
     this.#now = options.now ?? elapsedMs;
+    this.#onLoaded = options.onLoaded;
   }
 
-  async start(): Promise<void> {
-    await this.reload();
+  /** Serves the apps of the database, or, while it is away, those that were known before. */
+  async start(known?: readonly ServedApp[]): Promise<void> {
+    if (known) this.#serveAll(known);
+    else await this.reload();
     this.#loop = startLoop({
       name: "settings",
       log: this.#log,
@@ -121,7 +138,10 @@ export class AppDirectory {
     }
     const isRead = await this.#loadIfPossible(wish);
     const app = get();
-    if (isRead && !app) this.#missing.add(name, this.#now());
+    // It may be an app that was created or given a new token since; whoever sends keeps the data and tries again.
+    if (!isRead && !app)
+      throw new ApiError("overloaded", "The app cannot be looked up while the database is away.", { retryAfterS: 5 });
+    if (!app) this.#missing.add(name, this.#now());
     return app;
   }
 
@@ -158,11 +178,19 @@ export class AppDirectory {
     const named = wish.kind === "all" ? undefined : { ids: [...wish.ids], tokens: [...wish.tokens] };
     const apps = await loadApps(this.#pool, this.#secrets, named);
     const served = await this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
-    if (wish.kind === "all") {
-      this.#byToken = new Map();
-      this.#byId = new Map();
-    }
-    for (const app of served) {
+    if (wish.kind === "all") this.#serveAll(served);
+    else this.#serveAlso(served);
+    if (this.#onLoaded) this.#onLoaded([...this.#byId.values()]);
+  }
+
+  #serveAll(apps: readonly ServedApp[]): void {
+    this.#byToken = new Map();
+    this.#byId = new Map();
+    this.#serveAlso(apps);
+  }
+
+  #serveAlso(apps: readonly ServedApp[]): void {
+    for (const app of apps) {
       const before = this.#byId.get(app.appId);
       if (before) this.#byToken.delete(before.accessToken);
       this.#byToken.set(app.accessToken, app);
@@ -195,7 +223,7 @@ export class AppDirectory {
 
   async #listen(): Promise<void> {
     if (this.#listener) return;
-    const client = await this.#pool.connect();
+    const client = await this.#sessionPool.connect();
     this.#listener = client;
     const lost = () => {
       if (this.#listener !== client) return;

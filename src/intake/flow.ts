@@ -8,7 +8,9 @@ import type { Database } from "../db/engine/database.ts";
 import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { DiskThread } from "../journal/disk-thread.ts";
+import { decodeEntry } from "../journal/entry.ts";
 import { type Flush, Journal } from "../journal/journal.ts";
+import { JournalReader } from "../journal/reader.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { AppBacklog } from "./app-backlog.ts";
@@ -24,6 +26,8 @@ import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 
 const PRUNE_MS = 30_000;
+/** The part of a stop's time that is left once the batch being applied is cut off. It is applied again after the next start. */
+const END_MS = 300;
 const NOBODY_APPLIES =
   "Nobody applies this journal: ROLES has no apply, and only the process on this DATA_DIR can do it. Collected data waits.";
 
@@ -44,9 +48,10 @@ export class Flow {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #database: Database;
-  readonly #erasureKey: Uint8Array;
   /** Only in a process that collects or applies; other processes never apply. */
   readonly #lock: ApplyLock | undefined;
+  /** Where the journal ended at the start. */
+  readonly #recovered: number;
   #thread: ApplyThread | undefined;
   /** The cell of LargeTurn, which the threads for applying and for large bodies share. */
   readonly #largeTurn = new SharedArrayBuffer(4);
@@ -61,11 +66,11 @@ export class Flow {
   private constructor(parts: FlowParts) {
     const { config, log, clock, database, journal, applied, refusals } = parts;
     const recovered = journal.durable;
+    this.#recovered = recovered;
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
     this.#database = database;
-    this.#erasureKey = parts.erasureKey;
     this.#lock = parts.lock;
     this.journal = journal;
     this.refusals = refusals;
@@ -107,8 +112,9 @@ export class Flow {
     });
   }
 
-  static async open(options: Omit<FlowParts, "journal" | "applied" | "refusals">): Promise<Flow> {
-    const { config, log, database } = options;
+  /** `applied`: the cursor, or a position that it is known to have reached while the database is away. */
+  static async open(options: Omit<FlowParts, "journal" | "refusals">): Promise<Flow> {
+    const { config, log, applied } = options;
     let flow: Flow | undefined;
     const refusals = new Refusals(options.clock);
     const journal = await Journal.open(join(config.dataDir, "journal"), {
@@ -120,45 +126,82 @@ export class Flow {
         if (flow) flow.#flushed(flush);
       },
     });
-    const applied = await readCursor(database.pool, journal.id);
     await journal.skipTo(applied);
-    flow = new Flow({ ...options, journal, applied, refusals });
+    flow = new Flow({ ...options, journal, refusals });
     return flow;
   }
 
+  /** Starts accepting entries. Nothing is applied before `attach`. */
   async start(): Promise<void> {
     await this.intake.start();
-    const term = await this.#lock?.claim();
-    if (this.#config.roles.has("apply")) this.#startApply(term);
-    this.#lockWatch = this.#lock?.watch((next) => this.#thread?.hold(next));
     this.#loopDelay.start(this.#log);
+    this.progress.stall(true);
+  }
+
+  /** Starts applying, once the database is open. */
+  async attach(erasureKey: Uint8Array): Promise<void> {
+    const applied = await readCursor(this.#database.pool, this.journal.id);
+    await this.#bringBack(applied);
+    this.progress.advance(applied, this.progress.receivedAtMs);
+    this.depth.applied(applied);
+    const term = await this.#lock?.claim();
+    if (this.#config.roles.has("apply")) this.#startApply(term, erasureKey);
+    this.#lockWatch = this.#lock?.watch((next) => {
+      this.#thread?.hold(next);
+      this.progress.stall(next === undefined);
+    });
     this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
   }
 
-  /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
-  async stop(): Promise<void> {
+  /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch if it can. */
+  async stop(ms: number): Promise<void> {
     await this.#loopDelay.stop();
     await this.largeBodies.stop();
     await this.journal.close();
-    await this.#pruning?.stop();
-    await this.#thread?.stop();
-    await this.#lockWatch?.stop();
-    await this.intake.stop();
+    // Each of these may wait for a database that is silent, which must not keep the others from stopping.
+    await Promise.all([
+      this.#pruning?.stop(),
+      this.#thread?.stop(Math.max(0, ms - END_MS)),
+      this.#lockWatch?.stop(),
+      this.intake.stop(),
+    ]);
   }
 
-  #startApply(term: string | undefined): void {
+  /**
+   * Saves what was accepted without the database into a journal that is an older copy: it lies at positions that the
+   * cursor has passed, and would never be applied. It is written again behind the cursor.
+   */
+  async #bringBack(applied: number): Promise<void> {
+    const until = await this.journal.skipTo(applied);
+    if (applied <= this.#recovered || until === this.#recovered) return;
+    const reader = new JournalReader(this.journal.dir, this.#recovered);
+    let entries = 0;
+    for (let item = await reader.next(until); item; item = await reader.next(until)) {
+      if (item.kind !== "record") continue;
+      await this.journal.append(decodeEntry(item.payload));
+      entries += 1;
+    }
+    await reader.close();
+    this.#log.error(
+      { entries, applied },
+      "The journal is older than the database: what was just accepted was written again.",
+    );
+  }
+
+  #startApply(term: string | undefined, erasureKey: Uint8Array): void {
     this.#thread = startApplyThread({
       term,
-      connection: this.#database.connection,
+      connection: this.#database.direct.connection,
       journal: { id: this.journal.id, dir: this.journal.dir },
       logLevel: this.#config.logLevel,
       eventRetentionDays: this.#config.eventRetentionDays,
-      erasureKey: this.#erasureKey,
+      erasureKey,
       largeTurn: this.#largeTurn,
       log: this.#log,
       onApplied: (applied) => this.#applied(applied),
       onStuck: (reason) => {
         this.#stuckBecause = reason;
+        this.progress.stall(reason !== "");
       },
     });
     this.#thread.wake(this.journal.durable);
@@ -215,7 +258,6 @@ type FlowParts = {
   clock: Clock;
   database: Database;
   lock: ApplyLock | undefined;
-  erasureKey: Uint8Array;
   journal: Journal;
   applied: number;
   refusals: Refusals;

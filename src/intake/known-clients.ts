@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { findRegistered } from "../db/user-account.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { within } from "../within.ts";
 
 const LOOKUP_BATCH_MAX = 500;
 const LOOKUP_QUEUE_MAX = 20_000;
@@ -27,6 +28,8 @@ export class KnownClients {
   readonly #journaled = new Map<string, UserKey & { position: number }>();
   #waiting: { key: UserKey; resolve: (registered: Registered) => void }[] = [];
   #isLookingUp = false;
+  /** A look-up that is late. Until it ends nobody waits for another one, which would be as late. */
+  #late: Promise<unknown> | undefined;
 
   constructor(options: { pool: pg.Pool; clientsMax: number; isBehind: () => boolean }) {
     this.#pool = options.pool;
@@ -44,7 +47,7 @@ export class KnownClients {
 
   async check(appId: number, clientId: string): Promise<Registered> {
     if (this.isKnown(appId, clientId)) return "yes";
-    if (this.#waiting.length >= LOOKUP_QUEUE_MAX) return "unknown";
+    if (this.#waiting.length >= LOOKUP_QUEUE_MAX || this.#late) return "unknown";
     // Read before the look-up: if the journal found at start has been applied by now, the look-up's result is complete.
     const isBehind = this.#isBehind();
     const found = await this.#lookUp({ appId, clientId });
@@ -103,7 +106,7 @@ export class KnownClients {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, LOOKUP_BATCH_MAX);
       const keys = group.map(({ key }) => key);
-      const found = await withDeadline(findRegistered(this.#pool, keys));
+      const found = await this.#find(keys);
       const registered = found && new Set(found.map((key) => keyOf(key.appId, key.clientId)));
       for (const { key, resolve } of group) {
         resolve(registered ? (registered.has(keyOf(key.appId, key.clientId)) ? "yes" : "no") : "unknown");
@@ -111,17 +114,19 @@ export class KnownClients {
     }
     this.#isLookingUp = false;
   }
-}
 
-async function withDeadline<T>(work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LOOKUP_MS_MAX);
-  });
-  try {
-    return await Promise.race([work.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
+  /** The registered ones, or undefined when the database is away or late. */
+  async #find(keys: readonly UserKey[]): Promise<UserKey[] | undefined> {
+    if (this.#late) return undefined;
+    const finding = findRegistered(this.#pool, keys).catch(() => undefined);
+    try {
+      return await within(LOOKUP_MS_MAX, finding);
+    } catch {
+      this.#late = finding.finally(() => {
+        this.#late = undefined;
+      });
+      return undefined;
+    }
   }
 }
 

@@ -82,8 +82,18 @@ export class Journal {
   /**
    * Continues at `applied` when the journal is shorter than the cursor, because an older copy was restored. Positions
    * that the cursor has passed must not be used again: entries appended there would count as applied already.
+   * Returns where the journal ended before.
    */
-  async skipTo(applied: number): Promise<void> {
+  async skipTo(applied: number): Promise<number> {
+    // Appends may go on meanwhile: they wait as they do for a flush.
+    while (this.#flushing) await this.#flushing;
+    const durable = this.#durable;
+    this.#flushing = this.#skipTo(applied).finally(() => this.#flushAll());
+    await this.#flushing;
+    return durable;
+  }
+
+  async #skipTo(applied: number): Promise<void> {
     if (applied <= this.#durable) return;
     this.#options.log.error({ durable: this.#durable, applied }, "The journal lacks bytes that were applied before.");
     this.#durable = applied;

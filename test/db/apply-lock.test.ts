@@ -3,9 +3,9 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { APPLY_LOCK_KEY, ApplyLock, showsLife } from "../../src/db/apply-lock.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
-import { type Connection, serverOf } from "../../src/db/engine/pool.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { type Connection, Server } from "../../src/db/server/server.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ApplyStage, claim, NOW_MS, pay } from "./apply-stage.ts";
@@ -102,7 +102,7 @@ describe("the lock", () => {
 
   beforeEach(async () => {
     connection = { ...embeddedConnection(sharedServer().dataDir), database: stage.database.name } as Connection;
-    other = new pg.Client(serverOf(connection));
+    other = new pg.Client(await new Server(connection).target(5_000));
     await other.connect();
     said.length = 0;
     const log = pino({ level: "warn" }, { write: (line: string) => said.push(line) });

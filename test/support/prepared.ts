@@ -16,7 +16,7 @@ declare module "vitest" {
 /** Makes a data folder whose database has all its tables, empty, once for all its copies. */
 export async function makeTemplate(): Promise<string> {
   const dataDir = makeDataDir();
-  const config = { dataDir, databaseUrl: "", databaseConnectionsMax: 1 };
+  const config = { dataDir, databaseUrl: "", databaseDirectUrl: "", databaseConnectionsMax: 1 };
   const database = await openDatabase(config, { log: createLog("silent"), clock: systemClock });
   await database.stop();
   return dataDir;

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import { dirname, join } from "node:path";
 import pg from "pg";
 import type { Log } from "../../log.ts";
-import type { Connection } from "./pool.ts";
+import type { Connection } from "../server/server.ts";
 import { query, sql } from "./sql.ts";
 
 export type LocalConnection = Connection & { kind: "local" };

@@ -20,6 +20,7 @@ import pg from "pg";
 import { elapsedMs } from "../../clock.ts";
 import { messageOf, UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import type { Connection } from "../server/server.ts";
 import {
   type LocalConnection,
   SUPERUSER,
@@ -28,7 +29,6 @@ import {
   superuserConnection,
 } from "./embedded-role.ts";
 import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-runtime.ts";
-import type { Connection } from "./pool.ts";
 
 const run = promisify(execFile);
 
@@ -73,7 +73,7 @@ function sharedBuffersMb(): number {
   return Math.round(Math.min(1_024, Math.max(128, totalmem() / 8 / 1_048_576)));
 }
 
-export type EmbeddedPostgres = { connection: Connection; stop(): Promise<void> };
+export type EmbeddedPostgres = { connection: Connection; stop(withinMs?: number): Promise<void> };
 
 /**
  * A private cluster under DATA_DIR. It runs in its own process group, so that Ctrl-C reaches the server first and the
@@ -96,7 +96,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; log: Log
   await cluster.start();
   try {
     const connection = await serverConnection(options, cluster.connection);
-    return { connection, stop: () => cluster.stop() };
+    return { connection, stop: (withinMs) => cluster.stop(withinMs) };
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -147,6 +147,8 @@ class Cluster {
   readonly #data: string;
   #child: ChildProcess | undefined;
   #stopping = false;
+  /** A process that ends without stopping its database must not leave it running. */
+  readonly #atExit = () => void this.#child?.kill("SIGINT");
 
   constructor(options: ClusterOptions) {
     this.#options = options;
@@ -158,17 +160,22 @@ class Cluster {
     if (existsSync(this.#data)) await this.#assertVersion();
     else await this.#initialise();
     await this.#stopLeftover();
+    process.once("exit", this.#atExit);
     this.#spawn();
     await this.#untilReady();
   }
 
-  async stop(): Promise<void> {
+  /** After `withinMs` it is ended without a checkpoint, and the next start recovers it. */
+  async stop(withinMs = STOP_MS_MAX): Promise<void> {
     this.#stopping = true;
+    process.off("exit", this.#atExit);
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.kill("SIGINT"); // Fast shutdown: ends sessions, writes a checkpoint.
-    const timer = setTimeout(() => child.kill("SIGQUIT"), STOP_MS_MAX);
+    // Its whole group: somebody may have suspended it, and it would never see the signal.
+    signal(-child.pid!, "SIGCONT");
+    const timer = setTimeout(() => child.kill("SIGQUIT"), withinMs);
     await exited;
     clearTimeout(timer);
   }

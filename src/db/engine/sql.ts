@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { isLent, ServerPool } from "../server/server-pool.ts";
 import { noteDriverFailure } from "./failure.ts";
 import { rowMaker } from "./row-maker.ts";
 
@@ -81,8 +82,14 @@ export async function execute(executor: Executor, statement: Sql, name?: string)
 }
 
 async function run(executor: Executor, statement: Sql, name?: string): Promise<pg.QueryArrayResult<unknown[]>> {
+  const compiled = { ...compile(statement), rowMode: "array" as const };
   try {
-    return await executor.query<unknown[]>({ ...compile(statement), rowMode: "array", ...(name && { name }) });
+    // The next transaction gets another session, which does not know the name.
+    if (isLent(executor))
+      return await (executor instanceof ServerPool
+        ? executor.queryLent(compiled)
+        : executor.query<unknown[]>(compiled));
+    return await executor.query<unknown[]>({ ...compiled, ...(name && { name }) });
   } catch (error) {
     noteDriverFailure(error);
     throw error;

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { open, readFile, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Clock, elapsedMs } from "../clock.ts";
+import type { App } from "../db/app.ts";
+import type { AppMetadata } from "../domain/event/metadata.ts";
+import { messageOf } from "../errors.ts";
+import { syncFolder } from "../journal/segment.ts";
+import type { Log } from "../log.ts";
+import type { Vault } from "../vault.ts";
+import type { ServedApp } from "./app-directory.ts";
+
+/** Grows with every change of what the copy holds. A copy of another version is not used. */
+const VERSION = 1;
+const RENEW_MS = 60_000;
+/** The age up to which a copy is trusted. Tokens that were replaced since would still be accepted. */
+const KEPT_MS_MAX = 7 * 86_400_000;
+
+/** What a start without the database needs. */
+export type KnownSettings = {
+  savedAtMs: number;
+  userTokenKey: Buffer;
+  erasureKey: Buffer;
+  /** A position that the cursor of this journal has reached. */
+  applied: number;
+  apps: ServedApp[];
+};
+
+type Head = { version: number; saved_at_ms: number; key: string; sha256: string };
+type Body = {
+  user_token: string;
+  erasure: string;
+  applied: number;
+  apps: (App & { metadata: StoredMetadata; secrets: [string, string][] })[];
+};
+type StoredMetadata = {
+  mode: AppMetadata["mode"];
+  events: [string, never][];
+  properties: { event: [string, never][]; user: [string, never][] };
+};
+
+export const settingsFileOf = (dataDir: string): string => join(dataDir, "settings.sealed");
+
+/**
+ * A copy of the settings in DATA_DIR: one line that describes it, then everything else sealed by the vault, because it
+ * holds tokens and keys. It is written under another name and renamed, so that a crash leaves the old copy or the new one.
+ */
+export class SettingsCopy {
+  readonly #options: SettingsCopyOptions;
+  #digest = "";
+  #renewAtMs = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: SettingsCopyOptions) {
+    this.#options = options;
+  }
+
+  /** Stores the settings when they have changed, and now and then to say that they still hold. */
+  store(apps: readonly ServedApp[]): Promise<void> {
+    const { vault, log } = this.#options;
+    const { userTokenKey, erasureKey } = this.#options.keys;
+    const settings = {
+      user_token: userTokenKey.toString("hex"),
+      erasure: erasureKey.toString("hex"),
+      apps: apps.map(stored),
+    };
+    const digest = digestOf(JSON.stringify(settings));
+    if (digest === this.#digest && elapsedMs() < this.#renewAtMs) return this.#writing;
+    this.#digest = digest;
+    this.#renewAtMs = elapsedMs() + RENEW_MS;
+    const body: Body = { ...settings, applied: this.#options.applied() };
+    this.#writing = this.#writing
+      .then(() => this.#write(vault.seal(JSON.stringify(body))))
+      .catch((error: unknown) => {
+        this.#digest = "";
+        log.warn({ reason: messageOf(error) }, "The copy of the settings could not be written.");
+      });
+    return this.#writing;
+  }
+
+  async #write(sealed: string): Promise<void> {
+    const { dataDir, vault, clock } = this.#options;
+    const head: Head = {
+      version: VERSION,
+      saved_at_ms: clock(),
+      key: vault.fingerprint,
+      sha256: digestOf(sealed),
+    };
+    const path = settingsFileOf(dataDir);
+    const file = await open(`${path}.draft`, "w", 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(head)}\n${sealed}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.draft`, path);
+    await syncFolder(dirname(path));
+  }
+}
+
+export type SettingsCopyOptions = {
+  dataDir: string;
+  vault: Vault;
+  keys: { userTokenKey: Buffer; erasureKey: Buffer };
+  clock: Clock;
+  log: Log;
+  /** The position that the cursor is known to have reached. */
+  applied: () => number;
+};
+
+/** The copy, or why there is none that can be used. */
+export async function readSettingsCopy(
+  dataDir: string,
+  { vault, nowMs }: { vault: Vault | undefined; nowMs: number },
+): Promise<KnownSettings | string> {
+  const text = await readFile(settingsFileOf(dataDir), "utf8").catch(() => undefined);
+  if (text === undefined) return "there is no copy of the settings yet";
+  const [first = "", sealed = ""] = text.split("\n");
+  const head = parsed<Head>(first);
+  if (!head || head.sha256 !== digestOf(sealed)) return "the copy of the settings is damaged";
+  if (head.version !== VERSION) return "the copy of the settings was written by another version";
+  if (vault === undefined || head.key !== vault.fingerprint)
+    return "the copy of the settings is sealed with another key";
+  if (nowMs - head.saved_at_ms > KEPT_MS_MAX) return "the copy of the settings is too old";
+  const body = parsed<Body>(vault.open(sealed))!;
+  return {
+    savedAtMs: head.saved_at_ms,
+    userTokenKey: Buffer.from(body.user_token, "hex"),
+    erasureKey: Buffer.from(body.erasure, "hex"),
+    applied: body.applied,
+    apps: body.apps.map(served),
+  };
+}
+
+function stored({ metadata, secrets, ...app }: ServedApp): Body["apps"][number] {
+  const { mode, events, properties } = metadata;
+  return {
+    ...app,
+    metadata: {
+      mode,
+      events: [...events] as [string, never][],
+      properties: {
+        event: [...properties.event] as [string, never][],
+        user: [...properties.user] as [string, never][],
+      },
+    },
+    secrets: [...secrets],
+  };
+}
+
+function served({ metadata, secrets, ...app }: Body["apps"][number]): ServedApp {
+  const { mode, events, properties } = metadata;
+  return {
+    ...app,
+    metadata: {
+      mode,
+      events: new Map(events),
+      properties: { event: new Map(properties.event), user: new Map(properties.user) },
+    },
+    secrets: new Map(secrets),
+  };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function parsed<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}
