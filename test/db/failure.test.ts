@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { isDatabaseAway, isFaultOfData, noteDriverFailure } from "../../src/db/engine/failure.ts";
-import { inTransaction, openPool } from "../../src/db/engine/pool.ts";
-import { query, sql } from "../../src/db/engine/sql.ts";
+import { inTransaction, onConnection, openPool } from "../../src/db/engine/pool.ts";
+import { execute, query, sql } from "../../src/db/engine/sql.ts";
+import type { Connection } from "../../src/db/server/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -79,6 +82,16 @@ test("a server that never answers is away, for a statement and for a transaction
   await expect(inTransaction(pool, async () => {})).rejects.toSatisfy(isDatabaseAway);
   await pool.end();
   silent.close();
+});
+
+test("a connection to a server that takes no writes any more is not used again", async () => {
+  const connection = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection;
+  const pool = openPool(connection, { log, connectionsMax: 1, name: "test" });
+  await onConnection(pool, (client) => client.query("set session characteristics as transaction read only"));
+  const write = () => inTransaction(pool, (tx) => execute(tx, sql`delete from app`));
+  await expect(write()).rejects.toMatchObject({ code: "25006" });
+  await write();
+  await pool.end();
 });
 
 test("a transaction whose connection is lost fails for that reason, whatever its own code throws", async () => {

@@ -3,33 +3,35 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import pg from "pg";
 
 /**
- * A pooler in transaction mode, written from the chapter on PostgreSQL's protocol: it gives each transaction another session,
- * in turn. Like pgbouncer it refuses start-up parameters that it cannot keep, and tells a made-up process id.
+ * A pooler, written from the chapter on PostgreSQL's protocol: in transaction mode it gives each transaction another session,
+ * in turn; in session mode a client keeps its session until it goes. Like pgbouncer it refuses start-up parameters that it cannot keep, and tells a made-up process id.
  */
 export class LendingPooler {
   readonly port: number;
   readonly #server: Server;
   readonly #target: pg.ClientConfig;
+  readonly #mode: Stock["mode"];
   readonly #idle: Session[];
   readonly #sockets = new Set<Socket>();
   readonly #waiting: ((session: Session) => void)[] = [];
   /** Sessions that were handed out. */
   lent = 0;
 
-  private constructor(server: Server, target: pg.ClientConfig, sessions: Session[]) {
+  private constructor(server: Server, { target, mode, sessions }: Stock) {
     this.#server = server;
     this.#target = target;
+    this.#mode = mode;
     this.port = (server.address() as AddressInfo).port;
     this.#idle = sessions;
     server.on("connection", (socket) => this.#serve(socket));
   }
 
-  static async start(target: pg.ClientConfig, sessionsMax = 6): Promise<LendingPooler> {
+  static async start(target: pg.ClientConfig, mode: "transaction" | "session" = "transaction"): Promise<LendingPooler> {
     const sessions: Session[] = [];
-    for (let made = 0; made < sessionsMax; made += 1) sessions.push(await openSession(target));
+    for (let made = 0; made < SESSIONS; made += 1) sessions.push(await openSession(target));
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new LendingPooler(server, target, sessions);
+    return new LendingPooler(server, { target, mode, sessions });
   }
 
   async stop(): Promise<void> {
@@ -65,7 +67,7 @@ export class LendingPooler {
       taken.socket.on("data", (chunk) => {
         const over = isOver(chunk);
         // Released first: the client may go on as soon as it has read this.
-        if (over) release();
+        if (over && this.#mode === "transaction") release();
         client.write(chunk);
       });
     };
@@ -101,6 +103,9 @@ export class LendingPooler {
 }
 
 type Session = { socket: Socket };
+type Stock = { target: pg.ClientConfig; mode: "transaction" | "session"; sessions: Session[] };
+
+const SESSIONS = 6;
 
 const TERMINATE = "X".charCodeAt(0);
 const READY = "Z".charCodeAt(0);

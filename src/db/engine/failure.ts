@@ -42,6 +42,11 @@ export function isFaultOfData(error: unknown): boolean {
   return /^(21|22|23|54)...$/.test(code) || error instanceof TypeError || error instanceof RangeError;
 }
 
+/** Whether the server takes no writes: after a failover it may be a standby that has kept its connections. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === "25006";
+}
+
 /** Whether another process has stored the same key meanwhile. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === "23505";

@@ -6,7 +6,7 @@ import type { Log } from "../../log.ts";
 import type { Parameter } from "../server/address.ts";
 import { type Connection, Server } from "../server/server.ts";
 import { parametersOfTransaction, ServerPool } from "../server/server-pool.ts";
-import { isDatabaseAway, noteDriverFailure, noteLost } from "./failure.ts";
+import { isDatabaseAway, isReadOnly, noteDriverFailure, noteLost } from "./failure.ts";
 import type { Executor } from "./sql.ts";
 
 // Whole numbers are exact up to 2^53, which covers milliseconds, cents and journal positions. Days stay texts.
@@ -124,8 +124,8 @@ export async function onConnection<T>(pool: pg.Pool, work: (client: pg.PoolClien
     throw error;
   } finally {
     client.off("error", ignore);
-    // A client whose connection is lost must not go back into the pool.
-    client.release(failure !== undefined && isDatabaseAway(failure));
+    // A client whose connection is lost, or leads to the wrong server by now, must not go back into the pool.
+    client.release(failure !== undefined && (isDatabaseAway(failure) || isReadOnly(failure)));
   }
 }
 

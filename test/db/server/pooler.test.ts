@@ -72,6 +72,23 @@ test("every session of ours has our parameters, single statements and transactio
   await writing.end();
 });
 
+test("a pooler in session mode gets our parameters after connecting, because it refuses them before", async () => {
+  const keeping = await LendingPooler.start(await new Server(direct).target(PATIENCE_MS), "session");
+  const url = `postgres://nobody@127.0.0.1:${keeping.port}/${database.name}`;
+  expect(await findSessions(url, PATIENCE_MS)).toBe("kept");
+  const options = { log, connectionsMax: 1, name: "test", waitMs: PATIENCE_MS };
+  const asOwn = openPool({ kind: "url", url, sessions: "own" }, options);
+  await expect(query(asOwn, SHOWN)).rejects.toThrow("unsupported startup parameter: options");
+  const kept = openPool(
+    { kind: "url", url, sessions: "kept" },
+    { ...options, readOnly: { timeoutMs: REPORT_MS, cores: "one" } },
+  );
+  for (let round = 0; round < 2; round += 1)
+    expect(await query(kept, SHOWN)).toMatchObject([{ jit: "off", reads: "on", limit: "61s", cores: "0" }]);
+  await Promise.all([asOwn.end(), kept.end()]);
+  await keeping.stop();
+});
+
 async function inRawSession(text: string): Promise<pg.QueryResult> {
   const client = new pg.Client(await new Server(direct).target(PATIENCE_MS));
   await client.connect();
