@@ -147,7 +147,8 @@ export class Server {
     for (const host of hosts) {
       const leftMs = waitMs - (elapsedMs() - startedMs);
       if (leftMs <= 0) break;
-      const shareMs = Math.max(1, Math.min(hostMs ?? waitMs / (hosts.length + 1), leftMs));
+      const evenMs = hosts.length === 1 ? waitMs : waitMs / (hosts.length + 1);
+      const shareMs = Math.max(1, Math.min(hostMs ?? evenMs, leftMs));
       try {
         return await this.#tryHost(host, shareMs);
       } catch (error) {
