@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startDouyin } from "../../../sim/platforms/douyin.ts";
 import { startWechat, type WechatStandIn } from "../../../sim/platforms/wechat.ts";
 import { adRevenueAnswer } from "../../../src/contract/admin/ad-revenue.ts";
 import { ecpmAnswer, ecpmListAnswer } from "../../../src/contract/setting/ecpm.ts";
@@ -65,6 +66,31 @@ describe("what ads earned", () => {
       ],
       total: { told: 10.07, revenue: 10, difference: -0.07 },
     });
+  });
+
+  test("is pulled by player from Douyin, and compared for all of them together", async () => {
+    const records = [1_000, 500].map((cost, at) => ({
+      openId: "o-dora",
+      atMs: Date.now() - 1_000 - at,
+      cost: cost * 100,
+    }));
+    const douyin = await startDouyin({
+      records: [...records, { openId: "o-nobody", atMs: Date.now() - 1_000, cost: 1_000 }],
+    });
+    const game = await server.createApp({ timeZone: "Asia/Shanghai" });
+    await server.register(game, "dora", { wx_openid: "o-dora" });
+    await server.collect(game, "dora", [{ type: "track", event: "$AdShow", time: Date.now(), properties: {} }]);
+    await server.settle();
+    const account = { app_id: game.appId, ad_platform: "douyin", advertiser_id: douyin.appId };
+    const values = { settings: { base_url: douyin.url }, secrets: { app_secret: douyin.secret } };
+    expect(await admin.post("accounts/set", { ...account, ...values })).toMatchObject({ code: 0 });
+    const pulled = await admin.post("cost/pull", { ...account, from: TODAY, to: TODAY });
+    expect(pulled.data.accounts).toMatchObject([{ days: 1, rows: 2, error: "" }]);
+    const told = async () =>
+      dataOf(await admin.get("ad-revenue", { ...range(), app_id: game.appId }), adRevenueAnswer).days;
+    const figures = { views: 1, told_views: 3, told: 1.51, pulled: 1.5, difference: -0.01 };
+    await expect.poll(told).toMatchObject([{ told_by: "player", ad_unit_id: "", ...figures }]);
+    await douyin.close();
   });
 
   test("can be compared for one unit, and the days must be days", async () => {

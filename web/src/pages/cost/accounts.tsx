@@ -17,6 +17,7 @@ import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { ConnectDialog } from "../authorise/connect-dialog.tsx";
 import { texts as authoriseTexts } from "../authorise/texts.ts";
+import { usePlatforms } from "../campaigns/platform-choice.tsx";
 import { TestDialog } from "../postback-test/test-dialog.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { ACCOUNT_VIEWS, ACCOUNTS } from "./account-query.ts";
@@ -96,13 +97,15 @@ function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: 
 
 type OfAccount = { account: Account };
 
-function Uses({ account: { postbacks, costs } }: OfAccount) {
+function Uses({ account: { ad_platform, postbacks, costs } }: OfAccount) {
   const text = useTexts(texts);
+  const { data } = usePlatforms();
+  const pulled = data?.publishers.includes(ad_platform) === true ? text.revenue : text.costs;
   if (postbacks === "off" && costs === "off") return <span className="soft">{text.nothing}</span>;
   return (
     <span className="row nowrap">
       {postbacks === "on" && <Badge tone="accent">{text.postbacks}</Badge>}
-      {costs === "on" && <Badge tone="accent">{text.costs}</Badge>}
+      {costs === "on" && <Badge tone="accent">{pulled}</Badge>}
     </span>
   );
 }
