@@ -5,10 +5,11 @@ import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
-import { Check, SelectField, TextField } from "../../ui/field.tsx";
+import { Check, TextField } from "../../ui/field.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
 import { type Draft, draftOf, type FieldsProps, NEW } from "./account-draft.ts";
 import { PlatformFields } from "./account-fields.tsx";
+import { AccountKeyFields } from "./account-key-fields.tsx";
 import { ACCOUNT_VIEWS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
@@ -59,34 +60,21 @@ function bodyOf({ platform, advertiser, postbacks, costs, rate, settings, secret
 
 function KeyFields({ draft, onChange }: FieldsProps) {
   const text = useTexts(texts).form;
-  const platformName = usePlatformName();
   const { data } = usePlatforms();
   const possible = sorted(data?.platforms ?? []).filter(({ postbacks, costs }) => postbacks || costs);
-  const names = [...possible.map(({ name }) => name), ...(data?.publishers ?? [])];
   const choose = (platform: string) => {
     const chosen = possible.find(({ name }) => name === platform);
     const takesPostbacks = chosen?.postbacks === true;
     onChange({ platform, settings: {}, secrets: {}, postbacks: takesPostbacks, costs: !takesPostbacks });
   };
   return (
-    <div className="form-pair">
-      <SelectField
-        label={text.platform}
-        value={draft.platform}
-        choices={[
-          ...(draft.platform === "" ? [{ value: "", label: text.choose }] : []),
-          ...names.map((name) => ({ value: name, label: platformName(name) })),
-        ]}
-        onChange={choose}
-      />
-      <TextField
-        label={text.advertiser}
-        hint={text.advertiserHint}
-        value={draft.advertiser}
-        onChange={(advertiser) => onChange({ advertiser })}
-        spellCheck={false}
-      />
-    </div>
+    <AccountKeyFields
+      account={draft}
+      platforms={[...possible.map(({ name }) => name), ...(data?.publishers ?? [])]}
+      text={text}
+      onPlatform={choose}
+      onAdvertiser={(advertiser) => onChange({ advertiser })}
+    />
   );
 }
 

@@ -5,9 +5,10 @@ import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { PeriodFields } from "../../ui/period.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
+import { AccountKeyFields } from "./account-key-fields.tsx";
 import { REBATE_VIEWS } from "./rebate-query.ts";
 import { texts } from "./rebate-texts.ts";
 
@@ -79,27 +80,14 @@ function bodyOf({ platform, advertiser, from, to, cash, credit }: Draft): object
 }
 
 function AccountFields({ draft, onChange }: FieldsProps) {
-  const text = useTexts(texts).form;
-  const platformName = usePlatformName();
   const { data } = usePlatforms();
   return (
-    <div className="form-pair">
-      <SelectField
-        label={text.platform}
-        value={draft.platform}
-        choices={[
-          ...(draft.platform === "" ? [{ value: "", label: text.choose }] : []),
-          ...sorted(data?.platforms ?? []).map(({ name }) => ({ value: name, label: platformName(name) })),
-        ]}
-        onChange={(platform) => onChange({ platform })}
-      />
-      <TextField
-        label={text.advertiser}
-        hint={text.advertiserHint}
-        value={draft.advertiser}
-        onChange={(advertiser) => onChange({ advertiser })}
-        spellCheck={false}
-      />
-    </div>
+    <AccountKeyFields
+      account={draft}
+      platforms={sorted(data?.platforms ?? []).map(({ name }) => name)}
+      text={useTexts(texts).form}
+      onPlatform={(platform) => onChange({ platform })}
+      onAdvertiser={(advertiser) => onChange({ advertiser })}
+    />
   );
 }
