@@ -125,7 +125,7 @@ test("links come with the macros that the platform replaces", async () => {
 
 test("platforms say what they support", async () => {
   const { platforms, publishers } = dataOf(await admin.get("platforms"), platformListAnswer);
-  expect(publishers).toEqual(["wechat"]);
+  expect(publishers).toEqual(["wechat", "douyin"]);
   const named = (name: string) => platforms.find((platform: Row) => platform.name === name);
   expect(named("tencent")).toEqual({
     name: "tencent",
