@@ -72,6 +72,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",
   cli: "everything",
+  "cli/completion": "cli",
   "cli/setting": "everything",
   "cli/report": "everything",
   "cli/operation": "everything",

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { isDay } from "../domain/calendar.ts";
 import { LIMITS } from "../limits.ts";
-import { platformOfLink } from "../platform/registry.ts";
 
 /** Prints a command's result: a table for people, JSON for programs. */
 export function print(value: unknown, options: { json?: boolean | undefined }, table: () => string): void {
@@ -89,12 +88,6 @@ export function parseName(text: string): string {
 export function parseDay(text: string): string {
   if (!isDay(text)) throw new InvalidArgumentError("It must be a day such as 2026-11-15.");
   return text;
-}
-
-export function parsePlatform(text: string): string {
-  const platform = platformOfLink(text);
-  if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
-  return platform.name;
 }
 
 export function parseList(text: string): string[] {

@@ -1,59 +1,14 @@
 import { Command, CommanderError } from "commander";
 import { ApiError, messageOf, UsageError } from "../errors.ts";
 import { VERSION } from "../version.ts";
+import { COMMAND_GROUPS } from "./command-groups.ts";
 import { visible } from "./output.ts";
-
-/** Adds its commands to the program. */
-type Commands = (program: Command) => void;
-
-/**
- * The file of each command. Only the requested one is loaded, which takes half the time of loading all. Help, and
- * unknown commands, load all of them.
- */
-const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> }[] = [
-  { names: ["serve"], load: async () => (await import("./operation/serve-command.ts")).serveCommand },
-  { names: ["app"], load: async () => (await import("./setting/app-commands.ts")).appCommands },
-  { names: ["user"], load: async () => (await import("./report/user-commands.ts")).userCommands },
-  { names: ["campaign"], load: async () => (await import("./setting/campaign-commands.ts")).campaignCommands },
-  {
-    names: ["cost", "advertiser", "ad-object"],
-    load: async () => (await import("./operation/cost-commands.ts")).costCommands,
-  },
-  { names: ["account"], load: async () => (await import("./setting/account-commands.ts")).accountCommands },
-  { names: ["connector"], load: async () => (await import("./setting/connector-commands.ts")).connectorCommands },
-  { names: ["ad-revenue"], load: async () => (await import("./report/ad-revenue-command.ts")).adRevenueCommand },
-  { names: ["ecpm"], load: async () => (await import("./setting/ecpm-commands.ts")).ecpmCommands },
-  { names: ["rebate"], load: async () => (await import("./setting/rebate-commands.ts")).rebateCommands },
-  { names: ["refund"], load: async () => (await import("./operation/refund-commands.ts")).refundCommands },
-  { names: ["share"], load: async () => (await import("./setting/share-commands.ts")).shareCommands },
-  { names: ["postback"], load: async () => (await import("./operation/postback-commands.ts")).postbackCommands },
-  { names: ["callback"], load: async () => (await import("./setting/callback-commands.ts")).callbackCommands },
-  {
-    names: ["rules", "why", "what-if", "fraud"],
-    load: async () => (await import("./setting/attribution-commands.ts")).attributionCommands,
-  },
-  { names: ["admin"], load: async () => (await import("./setting/admin-commands.ts")).adminCommands },
-  { names: ["developer"], load: async () => (await import("./setting/developer-commands.ts")).developerCommands },
-  { names: ["metadata"], load: async () => (await import("./setting/metadata-commands.ts")).metadataCommands },
-  { names: ["ledger"], load: async () => (await import("./report/ledger-command.ts")).ledgerCommand },
-  { names: ["import"], load: async () => (await import("./operation/import-command.ts")).importCommand },
-  { names: ["export"], load: async () => (await import("./report/export-command.ts")).exportCommand },
-  { names: ["report"], load: async () => (await import("./report/report-commands.ts")).reportCommands },
-  { names: ["explain"], load: async () => (await import("./report/explain-command.ts")).explainCommand },
-  { names: ["journal"], load: async () => (await import("./operation/journal-commands.ts")).journalCommands },
-  { names: ["secret"], load: async () => (await import("./setting/secret-commands.ts")).secretCommands },
-  { names: ["settle"], load: async () => (await import("./operation/settle-command.ts")).settleCommand },
-  { names: ["docs"], load: async () => (await import("./report/docs-command.ts")).docsCommand },
-];
 
 const VERSION_FLAGS = ["-V", "--version"];
 
 /** Runs one command, prints its output and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
-  const program = emptyProgram();
-  const asked = FILES.filter(({ names }) => names.includes(args[0] ?? ""));
-  const wanted = VERSION_FLAGS.includes(args[0] ?? "") || asked.length > 0 ? asked : FILES;
-  for (const { load } of wanted) (await load())(program);
+  const program = await programFor(args[0] === "help" ? args[1] : args[0]);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;
@@ -66,6 +21,38 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     process.stderr.write(`${visible(sentence)}\n`);
     return 1;
   }
+}
+
+/** The program with one command of its own; the others stand in it only to be listed and to correct a slip. */
+async function programFor(name: string | undefined): Promise<Command> {
+  const program = emptyProgram();
+  for (const group of COMMAND_GROUPS) {
+    const terms = Object.keys(group.commands);
+    if (terms.some((term) => nameIn(term) === name)) (await group.load())(program, wholeProgram);
+    else for (const term of terms) program.addCommand(listedCommand(term, group.commands[term]!));
+  }
+  return program;
+}
+
+/** The program with all commands. */
+export async function wholeProgram(): Promise<Command> {
+  const program = emptyProgram();
+  for (const { load } of COMMAND_GROUPS) (await load())(program, wholeProgram);
+  return program;
+}
+
+function nameIn(term: string): string {
+  return term.split(" ", 1)[0]!;
+}
+
+/** A command that help lists as the real one, of which only the term and the description are known. */
+function listedCommand(term: string, description: string): Command {
+  const command = new Command(nameIn(term)).description(description);
+  for (const part of term.split(" ").slice(1)) {
+    if (part === "[options]") command.option("--json");
+    else command.argument(part);
+  }
+  return command;
 }
 
 function emptyProgram(): Command {

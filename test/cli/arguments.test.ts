@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { wholeProgram } from "../../src/cli/program.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { cli, cliProcess, expectFailure, expectWrongArguments } from "./run.ts";
 
@@ -46,16 +47,17 @@ test("--help of every command explains it and its options, and every command wit
     const [, description = ""] = /^Usage:.*\n\n([^\n]+)/.exec(help) ?? [];
     expect(description.length, `the description of ${command}`).toBeGreaterThan(10);
   }
-  // A server runs until it is stopped and has no answer to print.
+  // A server runs until it is stopped and has no answer to print; a script is read by its shell.
   const withoutJson = commands.filter(({ help }) => !help.includes("--json")).map(({ command }) => command);
-  expect(withoutJson).toEqual(["serve"]);
+  expect(withoutJson).toEqual(["serve", "completion"]);
 });
 
-test("the main help lists every command, and a command's help is the same either way", async () => {
+test("the main help says the same as with all commands loaded, and a command's help is the same either way", async () => {
   const { stdout } = await cli(dataDir, ["--help"]);
   expect(subcommandsOf(stdout)).toEqual(
     expect.arrayContaining(["app", "ad-object", "why", "docs", "postback", "cost"]),
   );
+  expect(stdout).toContain((await wholeProgram()).helpInformation());
   expect(await cli(dataDir, ["help", "app"])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("rotate-token"),
@@ -64,6 +66,7 @@ test("the main help lists every command, and a command's help is the same either
 
 test.each([
   [["frobnicate"], /frobnicate/],
+  [["expot"], /Did you mean export\?/],
   [["app"], /create/],
   [["app", "create"], /--name/],
   [["app", "create", "--name", "x", "--time-zone", "Nowhere"], /time zone/],

@@ -7,7 +7,8 @@ import { loadCostAccounts } from "../../db/cost-pull.ts";
 import { firstShownDay } from "../../domain/cost-schedule.ts";
 import { createLog } from "../../log.ts";
 import { deskOf } from "../desk.ts";
-import { ProgressBar, parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { ProgressBar, parseDay, parseInteger, print, tableOf } from "../output.ts";
+import { parsePlatform } from "../platform-option.ts";
 import { findApp, withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };

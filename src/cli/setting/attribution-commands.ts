@@ -13,7 +13,8 @@ import { fraudReport } from "../../report/attribution/fraud.ts";
 import { whatIf } from "../../report/attribution/what-if.ts";
 import { explainUser } from "../../report/attribution/why.ts";
 import { deskOf } from "../desk.ts";
-import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { parseDay, parseInteger, print, tableOf } from "../output.ts";
+import { parsePlatform } from "../platform-option.ts";
 import { findApp, withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };

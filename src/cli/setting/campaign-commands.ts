@@ -6,7 +6,8 @@ import { UsageError } from "../../errors.ts";
 import { type CampaignLink, campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
 import { deskOf } from "../desk.ts";
 import { addListCommand } from "../list-command.ts";
-import { listOf, parseInteger, parsePlatform, print } from "../output.ts";
+import { listOf, parseInteger, print } from "../output.ts";
+import { parsePlatform } from "../platform-option.ts";
 import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };

@@ -7,7 +7,8 @@ import { shownRebate } from "../../domain/rebate.ts";
 import { deskOf } from "../desk.ts";
 import { addImportCommand } from "../given-file.ts";
 import { addListCommand } from "../list-command.ts";
-import { listOf, parseInteger, parsePlatform, print } from "../output.ts";
+import { listOf, parseInteger, print } from "../output.ts";
+import { parsePlatform } from "../platform-option.ts";
 import { withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
