@@ -27,6 +27,7 @@ if (readStamp(installedStamp) !== wanted) {
 
 const sources = fingerprint([
   "src",
+  "bin/vendor.mjs",
   "bench",
   "sim",
   "test/report/oracle.ts",
@@ -45,6 +46,7 @@ if (readStamp(builtStamp) !== sources) {
     rmSync(join(root, "dist", name), { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   run(process.execPath, [tsc, "-p", "tsconfig.build.json"], "The build failed.");
+  run(process.execPath, [join(root, "bin", "vendor.mjs")], "The libraries could not be packed.");
   writeFileSync(builtStamp, sources);
 }
 

@@ -8,17 +8,24 @@ import { type Config, configFromEnvironment } from "../config.ts";
 import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
 import { type App, loadApps } from "../db/app.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
-import { directConnection, type OpenOptions, openDatabase } from "../db/engine/database.ts";
+import type { OpenOptions } from "../db/engine/database.ts";
 import { embeddedConnection } from "../db/engine/embedded-role.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
 import { UsageError } from "../errors.ts";
 import { type Keys, openKeys, type Start } from "../installation.ts";
-import { createLog } from "../log.ts";
+import type { Log } from "../log.ts";
 
 export type DatabaseSession = { config: Config; pool: pg.Pool } & Keys;
 
 const START_MS_MAX = 60_000;
-const log = createLog("error");
+
+/** The log of a pool, which only warns, at the level of commands: errors. */
+const WITHOUT_WARNINGS = { warn: () => {} };
+
+/** Loaded only where it is needed, as are the parts that start a database: most commands find a running server. */
+async function errorLog(): Promise<Log> {
+  return (await import("../log.ts")).createLog("error");
+}
 
 /**
  * Works on the database of a running server, or starts the database for as long as the command takes. Only commands
@@ -53,6 +60,8 @@ export async function withOwnDatabase<T>(
   // With an external database there may be no folder, and then nothing to lock.
   const folder = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
   try {
+    const { openDatabase } = await import("../db/engine/database.ts");
+    const log = await errorLog();
     const beforeMigrate: OpenOptions["beforeMigrate"] = (connection) => lock?.take(connection);
     const database = await openDatabase(config, { log, clock: systemClock, beforeMigrate });
     try {
@@ -81,9 +90,9 @@ async function poolOfHolder(config: Config, holder: Holder): Promise<pg.Pool> {
     const connection =
       config.databaseUrl === ""
         ? embeddedConnection(config.dataDir)
-        : await directConnection(config).catch(unlessRefused);
+        : await (await import("../db/engine/database.ts")).directConnection(config).catch(unlessRefused);
     if (connection) {
-      const pool = openPool(connection, { log, connectionsMax: 4, name: "cli" });
+      const pool = openPool(connection, { log: WITHOUT_WARNINGS, connectionsMax: 4, name: "cli" });
       if (await canAnswer(pool)) return pool;
       await pool.end();
     }
@@ -123,6 +132,7 @@ export async function withThrowawayServer<T>(work: (address: string) => Promise<
 export async function withOwnServer<T>(config: Config, work: (address: string) => Promise<T>): Promise<T> {
   // Loaded only here: most commands need no server, and it takes longest to load.
   const { serve } = await import("../serve.ts");
+  const log = await errorLog();
   const running = await serve({ ...config, port: 0, host: "127.0.0.1", logLevel: "error" }, log);
   try {
     return await work(running.address);

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createApp, editApp, rotateAppSecret, showKeys } from "../../admin/apps.ts";
 import { type App, loadApps, withoutKeys } from "../../db/app.ts";
 import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { isTimeZone } from "../../domain/calendar.ts";
@@ -11,6 +10,9 @@ import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
+
+/** Loaded only by the commands that change something: `app list` is asked often, and needs none of it. */
+const acts = () => import("../../admin/apps.ts");
 
 export function appCommands(program: Command): void {
   const app = program.command("app").description("Apps and their tokens");
@@ -29,7 +31,7 @@ export function appCommands(program: Command): void {
     .action((options: { name: string; timeZone: string; metadata: MetadataMode } & Json) =>
       withDatabase(async (session) => {
         const { name, timeZone: time_zone, metadata } = options;
-        const made = await createApp(deskOf(session), { name, time_zone, metadata });
+        const made = await (await acts()).createApp(deskOf(session), { name, time_zone, metadata });
         print(withKeys(made), options, () => listOf(withKeys(made)));
       }, "first"),
     );
@@ -42,7 +44,7 @@ export function appCommands(program: Command): void {
     .action((options: { keys?: boolean } & Json) =>
       withDatabase(async (session) => {
         const rows = options.keys
-          ? (await showKeys(deskOf(session), {})).map(withKeys)
+          ? (await (await acts()).showKeys(deskOf(session), {})).map(withKeys)
           : (await loadApps(session.pool, session.vault)).map(shown);
         print(rows, options, () => tableOf(rows));
       }),
@@ -58,7 +60,7 @@ export function appCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((appId: number, options: { which: AppSecret } & Json) =>
       withDatabase(async (session) => {
-        const secret = await rotateAppSecret(deskOf(session), { app_id: appId, which: options.which });
+        const secret = await (await acts()).rotateAppSecret(deskOf(session), { app_id: appId, which: options.which });
         print({ app_id: appId, [options.which]: secret }, options, () => secret);
       }),
     );
@@ -110,7 +112,7 @@ type SetOptions = Json & {
 
 function setApp(appId: number, options: SetOptions): Promise<void> {
   return withDatabase(async (session) => {
-    const app = await editApp(deskOf(session), {
+    const app = await (await acts()).editApp(deskOf(session), {
       app_id: appId,
       name: options.name,
       time_zone: options.timeZone,

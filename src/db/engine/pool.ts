@@ -14,7 +14,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text));
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
 export type PoolOptions = {
-  log: Log;
+  log: Pick<Log, "warn">;
   connectionsMax: number;
   name: string;
   /** For reports: read-only, with a time limit per statement, room for sorts, and all cores or one per report. */
