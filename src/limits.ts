@@ -61,6 +61,8 @@ const MET_BY_USERS = {
   clockS: 10,
 
   apps: 10_000,
+  /** Roles of one person, one for each app. */
+  grantsPerPerson: 1_000,
   /** The name of an app or of a developer application. */
   nameLength: 200,
   observedNamesPerApp: 5_000,

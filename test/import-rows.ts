@@ -45,12 +45,12 @@ const ROWS: Readonly<Record<string, string>> = {
   cost: "db/* domain domain/user outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
   admin: "contract contract/setting db/* domain",
-  "admin/session": "admin contract/setting db/*",
+  "admin/session": "admin contract/setting db/* domain/access",
   "admin/setting":
     "admin contract contract/admin contract/setting db/* domain/* outbound platform platform/declared platform/registry.ts postback",
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
-  "admin/report": "admin contract/admin db/* domain/user report report/list",
+  "admin/report": "admin contract/admin db/* domain/access domain/user report report/list",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
@@ -60,14 +60,15 @@ const ROWS: Readonly<Record<string, string>> = {
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain intake",
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
-  "http/admin": "admin admin/session contract db/* domain http intake outbound platform",
-  "http/admin/session": "admin admin/session contract contract/setting db/* domain http http/admin intake",
+  "http/admin": "admin admin/session contract db/* domain domain/access http intake outbound platform",
+  "http/admin/session":
+    "admin admin/session contract contract/setting db/* domain domain/access http http/admin intake",
   "http/admin/setting":
-    "admin admin/setting contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/declared platform/registry.ts postback report report/attribution report/list",
+    "admin admin/setting contract contract/admin contract/setting db/* domain domain/access domain/attribution domain/postback http/admin intake outbound platform platform/declared platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
-    "admin admin/report admin/setting contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
+    "admin admin/report admin/setting contract/admin contract/report db/* domain/access domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":
-    "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal outbound platform/registry.ts postback report report/list",
+    "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/access domain/doctor domain/postback domain/user http/admin http/live intake journal outbound platform/registry.ts postback report report/list",
   "http/admin/admin-routes.ts": "domain http http/admin http/admin/*",
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",

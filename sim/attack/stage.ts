@@ -101,7 +101,10 @@ async function settle(folder: DataFolder, url: string, admin: AdminDoor): Promis
   const [adminPassword, analystPassword, akey] = [secret(), secret(), secret()];
   const setup = JSON.parse(await cli(folder, ["admin", "link", "--json"])) as { setup_token: string };
   await admin.setUp({ token: setup.setup_token, name: "boss", password: adminPassword });
-  const invited = await admin.post<{ setup_token: string }>("console-users/create", { name: "ann", role: "analyst" });
+  const invited = await admin.post<{ setup_token: string }>("console-users/create", {
+    name: "ann",
+    grants: [{ app_id: null, role: "analyst" }],
+  });
   await admin.setUp({ token: invited.setup_token, password: analystPassword });
   await cli(folder, ["rules", "set", "--app", String(c.app_id), "--platform", "baidu", "--akey", akey]);
   return {

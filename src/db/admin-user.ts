@@ -1,16 +1,26 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Grants } from "../domain/access/role.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-export const CONSOLE_ROLES = ["admin", "analyst"] as const;
-export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
-
 /** A person who signs in to the console. */
-export type AdminUser = { userId: number; name: string; role: ConsoleRole; createdAtMs: number };
+export type AdminUser = { userId: number; name: string; grants: Grants; createdAtMs: number };
 
-const columns = sql`user_id, name, role, created_at_ms`;
+/** The columns of a person, of a table named u. */
+export const userColumns = sql`u.user_id, u.name, u.created_at_ms,
+  (select coalesce(json_agg(json_build_object('appId', g.app_id, 'role', g.role) order by g.app_id nulls first), '[]')
+    from admin_grant g where g.user_id = u.user_id) as grants`;
 
 export async function loadAdminUsers(executor: Executor): Promise<AdminUser[]> {
-  return query<AdminUser>(executor, sql`select ${columns} from admin_user order by name`);
+  return query<AdminUser>(executor, sql`select ${userColumns} from admin_user u order by name`);
+}
+
+export async function loadAdminUser(executor: Executor, userId: number): Promise<AdminUser | undefined> {
+  const [user] = await query<AdminUser>(
+    executor,
+    sql`select ${userColumns} from admin_user u where u.user_id = ${userId}`,
+  );
+  return user;
 }
 
 export async function findAdminUser(
@@ -19,23 +29,25 @@ export async function findAdminUser(
 ): Promise<(AdminUser & { passwordHash: string }) | undefined> {
   const [user] = await query<AdminUser & { passwordHash: string }>(
     executor,
-    sql`select ${columns}, password_hash from admin_user where name = ${nameOf(name)}`,
+    sql`select ${userColumns}, u.password_hash from admin_user u where u.name = ${nameOf(name)}`,
   );
   return user;
 }
 
 /** Returns undefined when the name is taken. */
 export async function createAdminUser(
-  executor: Executor,
-  user: { name: string; role: ConsoleRole; passwordHash: string; nowMs: number },
+  tx: Executor,
+  { name, grants, passwordHash, nowMs }: { name: string; grants: Grants; passwordHash: string; nowMs: number },
 ): Promise<AdminUser | undefined> {
-  const [made] = await query<AdminUser>(
-    executor,
-    sql`insert into admin_user (name, role, password_hash, created_at_ms, password_changed_at_ms)
-      values (${nameOf(user.name)}, ${user.role}, ${user.passwordHash}, ${user.nowMs}, ${user.nowMs})
-      on conflict (name) do nothing returning ${columns}`,
+  const [made] = await query<{ userId: number }>(
+    tx,
+    sql`insert into admin_user (name, password_hash, created_at_ms, password_changed_at_ms)
+      values (${nameOf(name)}, ${passwordHash}, ${nowMs}, ${nowMs})
+      on conflict (name) do nothing returning user_id`,
   );
-  return made;
+  if (!made) return undefined;
+  await storeGrants(tx, made.userId, grants);
+  return { userId: made.userId, name: nameOf(name), grants, createdAtMs: nowMs };
 }
 
 /** Changes the password and ends all sessions of the user. */
@@ -50,9 +62,21 @@ export async function changePassword(
   await execute(tx, sql`delete from console_session where user_id = ${userId}`);
 }
 
-/** Returns false when there is no such user. */
-export async function changeRole(tx: Executor, { name, role }: { name: string; role: ConsoleRole }): Promise<boolean> {
-  return (await execute(tx, sql`update admin_user set role = ${role} where name = ${nameOf(name)}`)) > 0;
+/** Gives a person these roles instead of the earlier ones. */
+export async function replaceGrants(tx: Executor, userId: number, grants: Grants): Promise<void> {
+  await execute(tx, sql`delete from admin_grant where user_id = ${userId}`);
+  await storeGrants(tx, userId, grants);
+}
+
+async function storeGrants(tx: Executor, userId: number, grants: Grants): Promise<void> {
+  const rows = rowsOf("given", grants, {
+    app_id: ["int", ({ appId }) => appId],
+    role: ["text", ({ role }) => role],
+  });
+  await execute(
+    tx,
+    sql`insert into admin_grant (user_id, app_id, role) select ${userId}, given.app_id, given.role from ${rows}`,
+  );
 }
 
 /** Returns false when there is no such user. */
@@ -62,6 +86,8 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
     sql`delete from admin_user where name = ${nameOf(name)} returning user_id`,
   );
   const ids = gone.map(({ userId }) => userId);
+  await execute(tx, sql`delete from admin_grant where user_id = any(${ids}::int[])`);
+  await execute(tx, sql`delete from api_token where user_id = any(${ids}::int[])`);
   // Shared views stay, because others use them.
   await execute(tx, sql`delete from report_view where owner = ${nameOf(name)} and not is_shared`);
   await execute(tx, sql`delete from console_session where user_id = any(${ids}::int[])`);
@@ -71,13 +97,14 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
 
 /** Holds on to all admins until the transaction ends: two who demoted each other at once would leave none. */
 export async function lockAdmins(tx: Executor): Promise<void> {
-  await execute(tx, sql`select 1 from admin_user where role = 'admin' order by user_id for update`);
+  await execute(tx, sql`select 1 from admin_grant where role = 'admin' and app_id is null order by user_id for update`);
 }
 
+/** Admins of the installation: those who are admin of all apps. */
 export async function countAdmins(executor: Executor): Promise<number> {
   const [row] = await query<{ admins: number }>(
     executor,
-    sql`select count(*) as admins from admin_user where role = 'admin'`,
+    sql`select count(*) as admins from admin_grant where role = 'admin' and app_id is null`,
   );
   return row!.admins;
 }

@@ -1,3 +1,4 @@
+import type { AppChoice } from "../domain/access/role.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
@@ -29,12 +30,12 @@ export async function changeAudit(executor: Executor, auditId: number, details: 
 /** A page of entries before `beforeId`, newest first. */
 export async function loadAudit(
   executor: Executor,
-  page: { appId: number | undefined; beforeId: number; limit: number },
+  page: { apps: AppChoice; beforeId: number; limit: number },
 ): Promise<(AuditEntry & { auditId: number })[]> {
-  const ofApp = page.appId === undefined ? sql`true` : sql`app_id = ${page.appId}::bigint`;
+  const ofApps = page.apps === "all" ? sql`true` : sql`app_id = any(${page.apps}::bigint[])`;
   return query(
     executor,
     sql`select audit_id, at_ms, actor, address, action, app_id, details
-      from audit_log where ${ofApp} and audit_id < ${page.beforeId} order by audit_id desc limit ${page.limit}`,
+      from audit_log where ${ofApps} and audit_id < ${page.beforeId} order by audit_id desc limit ${page.limit}`,
   );
 }

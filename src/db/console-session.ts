@@ -1,4 +1,4 @@
-import { type AdminUser, digestOf, newSecret } from "./admin-user.ts";
+import { type AdminUser, digestOf, newSecret, userColumns } from "./admin-user.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** How long a session lives when unused, and at most. */
@@ -23,8 +23,7 @@ export async function findSession(
   const digest = digestOf(token);
   const [user] = await query<AdminUser & { seenAtMs: number }>(
     executor,
-    sql`select u.user_id, u.name, u.role, u.created_at_ms, s.seen_at_ms
-      from console_session s join admin_user u on u.user_id = s.user_id
+    sql`select ${userColumns}, s.seen_at_ms from console_session s join admin_user u on u.user_id = s.user_id
       where s.token_digest = ${digest} and ${isAlive(nowMs, life)}`,
   );
   if (!user) return undefined;
@@ -36,16 +35,17 @@ export async function findSession(
 
 const SEEN_MS = 60_000;
 
-export async function isSessionAlive(
+/** The same without keeping the session alive. */
+export async function peekSession(
   executor: Executor,
   { token, nowMs, life }: { token: string; nowMs: number; life: SessionLife },
-): Promise<boolean> {
-  const [row] = await query(
+): Promise<AdminUser | undefined> {
+  const [user] = await query<AdminUser>(
     executor,
-    sql`select 1 from console_session s join admin_user u on u.user_id = s.user_id
+    sql`select ${userColumns} from console_session s join admin_user u on u.user_id = s.user_id
       where s.token_digest = ${digestOf(token)} and ${isAlive(nowMs, life)}`,
   );
-  return row !== undefined;
+  return user;
 }
 
 function isAlive(nowMs: number, life: SessionLife): Sql {
@@ -54,6 +54,14 @@ function isAlive(nowMs: number, life: SessionLife): Sql {
 
 export async function endSession(executor: Executor, token: string): Promise<void> {
   await execute(executor, sql`delete from console_session where token_digest = ${digestOf(token)}`);
+}
+
+/** Ends the sessions of a person, except one that is kept. Returns their number. */
+export async function endSessionsOf(executor: Executor, userId: number, keptToken = ""): Promise<number> {
+  return execute(
+    executor,
+    sql`delete from console_session where user_id = ${userId} and token_digest <> ${digestOf(keptToken)}`,
+  );
 }
 
 /** Deletes sessions that have expired. */

@@ -1,5 +1,6 @@
+import type { AppChoice } from "../domain/access/role.ts";
 import { LIMITS } from "../limits.ts";
-import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** A stretch of the journal that could not be understood, kept as bytes so that a later version can replay it. */
 export type SetAside = {
@@ -50,17 +51,17 @@ export async function listSetAside(executor: Executor, options: { limit: number 
 /** A set-aside entry as a list shows it, with only the beginning of its bytes. */
 export type ListedSetAside = SetAsideRow & { bytes: number };
 
-/** A page before `beforeId`, newest first; of one app, or of all. */
+/** A page before `beforeId`, newest first. Entries whose app is unknown belong to those who see all apps. */
 export async function pageSetAside(
   executor: Executor,
-  page: { beforeId: number; limit: number; shownBytes: number; appId: number | undefined },
+  page: { beforeId: number; limit: number; shownBytes: number; apps: AppChoice },
 ): Promise<ListedSetAside[]> {
-  const { beforeId, limit, shownBytes, appId } = page;
+  const { beforeId, limit, shownBytes, apps } = page;
   return query<ListedSetAside>(
     executor,
     sql`select ${shortColumns}, substring(payload from 1 for ${shownBytes}::int) as payload, octet_length(payload) as bytes
       from set_aside where state <> 'replayed' and set_aside_id < ${beforeId}
-        and ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
+        and ${isOf(apps)}
       order by set_aside_id desc limit ${limit}`,
   );
 }
@@ -78,18 +79,28 @@ export async function isSetAside(
   return rows.length > 0;
 }
 
-export async function countSetAside(executor: Executor): Promise<number> {
+function isOf(apps: AppChoice): Sql {
+  return apps === "all" ? sql`true` : sql`app_id = any(${apps}::int[])`;
+}
+
+export async function countSetAside(executor: Executor, apps: AppChoice = "all"): Promise<number> {
   const [row] = await query<{ count: number }>(
     executor,
-    sql`select count(*) as count from set_aside where state <> 'replayed'`,
+    sql`select count(*) as count from set_aside where state <> 'replayed' and ${isOf(apps)}`,
   );
   return row!.count;
 }
 
-/** Requests a replay of everything that is set aside, or of some entries. Returns the number. */
-export async function requestReplay(executor: Executor, ids?: readonly number[]): Promise<number> {
+/** Requests a replay of everything that is set aside, or of some entries, of these apps. Returns the number. */
+export async function requestReplay(
+  executor: Executor,
+  { ids, apps }: { ids?: readonly number[] | undefined; apps: AppChoice } = { apps: "all" },
+): Promise<number> {
   const isAsked = ids === undefined ? sql`true` : sql`set_aside_id = any(${ids}::bigint[])`;
-  return execute(executor, sql`update set_aside set state = 'requested' where state = 'waiting' and ${isAsked}`);
+  return execute(
+    executor,
+    sql`update set_aside set state = 'requested' where state = 'waiting' and ${isAsked} and ${isOf(apps)}`,
+  );
 }
 
 export async function nextRequested(executor: Executor): Promise<SetAsideRow | undefined> {

@@ -16,6 +16,8 @@ type Schema = {
   pattern?: string;
 };
 type Operation = {
+  /** Who may call an operation of the admin interface. */
+  "x-access"?: string;
   summary?: string;
   description?: string;
   tags?: string[];

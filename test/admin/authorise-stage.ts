@@ -77,6 +77,8 @@ export class AuthoriseStage extends DeskStage {
   }
 
   readonly clock = () => this.nowMs;
+  /** Apps that the person may no longer change. */
+  readonly takenAway = new Set<number>();
 
   async newApp(): Promise<number> {
     return (await createApp(this.desk, { name: "New" })).appId;
@@ -97,7 +99,12 @@ export class AuthoriseStage extends DeskStage {
 
   /** The holder of the admin token has no session. */
   #deskOf(session: string) {
-    return { ...this.desk, clock: this.clock, session: session === "" ? undefined : session };
+    return {
+      ...this.desk,
+      clock: this.clock,
+      session: session === "" ? undefined : session,
+      maySet: (appId: number) => !this.takenAway.has(appId),
+    };
   }
 
   /** What a person's browser does: opens the platform's page and follows one of its links. */

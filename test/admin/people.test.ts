@@ -12,20 +12,20 @@ const stage = new DeskStage();
 
 test("a change to the console's people is logged with its author, and without tokens", async () => {
   const tokens = [await linkFirstAdmin(stage.desk)];
-  const ann = await addPerson(stage.desk, { name: "Ann", role: "admin" });
-  const bob = await addPerson(stage.desk, { name: "bob", role: "analyst" });
+  const ann = await addPerson(stage.desk, { name: "Ann", grants: [{ app_id: null, role: "admin" }] });
+  const bob = await addPerson(stage.desk, { name: "bob", grants: [{ app_id: null, role: "analyst" }] });
   const again = await linkPerson(stage.desk, { name: "BOB" });
   expect(again.user.userId).toBe(bob.user.userId);
-  await changePersonRole(stage.desk, { name: "bob", role: "admin" });
+  await changePersonRole(stage.desk, { name: "bob", grants: [{ app_id: null, role: "admin" }] });
   await removePerson(stage.desk, { name: "bob" });
   tokens.push(ann.setupToken, bob.setupToken, again.setupToken);
   const audit = await stage.audit();
   expect(audit.map(({ action, details }) => [action, details])).toEqual([
     ["console-users/link", {}],
-    ["console-users/create", { name: "Ann", role: "admin" }],
-    ["console-users/create", { name: "bob", role: "analyst" }],
+    ["console-users/create", { name: "Ann", grants: [{ app_id: null, role: "admin" }] }],
+    ["console-users/create", { name: "bob", grants: [{ app_id: null, role: "analyst" }] }],
     ["console-users/link", { name: "BOB" }],
-    ["console-users/role", { name: "bob", role: "admin" }],
+    ["console-users/role", { name: "bob", grants: [{ app_id: null, role: "admin" }] }],
     ["console-users/remove", { name: "bob" }],
   ]);
   for (const token of tokens) expect(JSON.stringify(audit)).not.toContain(token);
@@ -34,27 +34,46 @@ test("a change to the console's people is logged with its author, and without to
 test("an invitation that cannot be logged is not made", async () => {
   const before = [await stage.count("admin_user"), await stage.count("setup_link")];
   await stage.withoutAuditLog(async () => {
-    await expect(addPerson(stage.desk, { name: "cy", role: "admin" })).rejects.toThrow(/audit_log/);
+    await expect(addPerson(stage.desk, { name: "cy", grants: [{ app_id: null, role: "admin" }] })).rejects.toThrow(
+      /audit_log/,
+    );
   });
   expect([await stage.count("admin_user"), await stage.count("setup_link")]).toEqual(before);
 });
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ["an empty name", () => addPerson(stage.desk, { name: " ", role: "admin" }), /^name is empty/],
-  ["a long name", () => addPerson(stage.desk, { name: "n".repeat(101), role: "admin" }), /^name must/],
-  ["a name that is taken", () => addPerson(stage.desk, { name: "ANN", role: "admin" }), /already a person named "ann"/],
+  [
+    "an empty name",
+    () => addPerson(stage.desk, { name: " ", grants: [{ app_id: null, role: "admin" }] }),
+    /^name is empty/,
+  ],
+  [
+    "a long name",
+    () => addPerson(stage.desk, { name: "n".repeat(101), grants: [{ app_id: null, role: "admin" }] }),
+    /^name must/,
+  ],
+  [
+    "a name that is taken",
+    () => addPerson(stage.desk, { name: "ANN", grants: [{ app_id: null, role: "admin" }] }),
+    /already a person named "ann"/,
+  ],
   ["a link for a stranger", () => linkPerson(stage.desk, { name: "dan" }), /no person named "dan"/],
   ["a second first admin", () => linkFirstAdmin(stage.desk), /already an admin/],
-  ["a stranger's role", () => changePersonRole(stage.desk, { name: "dan", role: "admin" }), /no person named "dan"/],
+  [
+    "a stranger's role",
+    () => changePersonRole(stage.desk, { name: "dan", grants: [{ app_id: null, role: "admin" }] }),
+    /no person named "dan"/,
+  ],
   [
     "the last admin's other role",
-    () => changePersonRole(stage.desk, { name: "ann", role: "analyst" }),
+    () => changePersonRole(stage.desk, { name: "ann", grants: [{ app_id: null, role: "analyst" }] }),
     /at least one admin/,
   ],
   ["the last admin's removal", () => removePerson(stage.desk, { name: "ann" }), /at least one admin/],
 ])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const state = async () => [
-    (await stage.pool.query("select name, role from admin_user order by name")).rows,
+    (await stage.pool.query("select name, app_id, role from admin_user join admin_grant using (user_id) order by 1, 2"))
+      .rows,
     await stage.count("audit_log"),
   ];
   const before = await state();
@@ -63,11 +82,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 });
 
 test("of two admins who demote each other at the same instant one stays", async () => {
-  await addPerson(stage.desk, { name: "eve", role: "admin" });
+  await addPerson(stage.desk, { name: "eve", grants: [{ app_id: null, role: "admin" }] });
   const first = await stage.pool.connect();
   await first.query("begin");
-  await first.query("update admin_user set role = 'analyst' where name = 'eve'");
-  const second = changePersonRole(stage.desk, { name: "ann", role: "analyst" });
+  await first.query(
+    "update admin_grant set role = 'analyst' where user_id = (select user_id from admin_user where name = 'eve')",
+  );
+  const second = changePersonRole(stage.desk, { name: "ann", grants: [{ app_id: null, role: "analyst" }] });
   second.catch(() => {});
   const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   await expect.poll(async () => (await stage.pool.query(waiting)).rowCount).toBe(1);

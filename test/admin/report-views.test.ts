@@ -1,11 +1,16 @@
 import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
 import { removeView, renameView, saveView, shareView } from "../../src/admin/report/report-views.ts";
+import { everywhere } from "../../src/domain/access/role.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();
-const admin = () => ({ ...stage.desk, role: "admin" }) as const;
-const analyst = () => ({ ...stage.desk, by: { name: "bob", address: "" }, role: "analyst" }) as const;
+const admin = () => ({ ...stage.desk, actor: { name: "mei", grants: everywhere("admin") } });
+const analyst = () => ({
+  ...stage.desk,
+  by: { name: "bob", address: "" },
+  actor: { name: "bob", grants: everywhere("analyst") },
+});
 let app_id: number;
 
 beforeAll(async () => {

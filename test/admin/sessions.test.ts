@@ -23,8 +23,11 @@ test("somebody who sets a password with a link is noted under the link's name, w
   });
   expect(await hashOf("ann")).toBeUndefined();
   const made = await setUp(stage.desk, { token, name: "Ann", password: PASSWORD }, link);
-  expect(made).toMatchObject({ user: { name: "ann", role: "admin" }, session: expect.any(String) });
-  await addPerson(stage.desk, { name: "bob", role: "analyst" });
+  expect(made).toMatchObject({
+    user: { name: "ann", grants: [{ appId: null, role: "admin" }] },
+    session: expect.any(String),
+  });
+  await addPerson(stage.desk, { name: "bob", grants: [{ app_id: null, role: "analyst" }] });
   const { setupToken } = await linkPerson(stage.desk, { name: "bob" });
   expect(await setUp(stage.desk, { token: setupToken, password: PASSWORD }, link)).toMatchObject({
     user: { name: "bob" },

@@ -50,14 +50,14 @@ test("a replay of what was set aside is requested and noted together, or neither
     [1, 2].map((from) => ({ ...entry, from, until: from + 1 })),
   );
   await stage.withoutAuditLog(async () => {
-    await expect(replaySetAside(stage.desk, {})).rejects.toThrow(/audit_log/);
+    await expect(replaySetAside(stage.desk, {}, "all")).rejects.toThrow(/audit_log/);
   });
   expect(await countRequested(stage.pool)).toBe(0);
-  expect(await replaySetAside(stage.desk, { ids: [1] })).toBe(1);
-  expect(await replaySetAside(stage.desk, {})).toBe(1);
+  expect(await replaySetAside(stage.desk, { ids: [1] }, "all")).toBe(1);
+  expect(await replaySetAside(stage.desk, {}, "all")).toBe(1);
   expect((await notes()).slice(-2)).toEqual([
     { action: "set-aside/replay", appId: null, details: { ids: [1] } },
     { action: "set-aside/replay", appId: null, details: {} },
   ]);
-  await expect(replaySetAside(stage.desk, { ids: [] })).rejects.toThrow(/^ids must/);
+  await expect(replaySetAside(stage.desk, { ids: [] }, "all")).rejects.toThrow(/^ids must/);
 });

@@ -18,7 +18,7 @@ afterAll(() => database.drop());
 
 async function entries() {
   await failures.written();
-  return loadAudit(database.pool, { appId: undefined, beforeId: 2 ** 40, limit: 1_000 });
+  return loadAudit(database.pool, { apps: "all", beforeId: 2 ** 40, limit: 1_000 });
 }
 
 test("failures from one address are one entry per hour, with their number, method and names", async () => {

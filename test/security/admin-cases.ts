@@ -158,9 +158,15 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "GET /admin/api/v1/cost/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/audit": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/console-users": ofAdmin(0, () => ({})),
-  "POST /admin/api/v1/console-users/create": ofAdmin(1004, () => ({ name: "", role: "analyst" })),
+  "POST /admin/api/v1/console-users/create": ofAdmin(1004, () => ({
+    name: "",
+    grants: [{ app_id: null, role: "analyst" }],
+  })),
   "POST /admin/api/v1/console-users/link": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
-  "POST /admin/api/v1/console-users/role": ofAdmin(1004, () => ({ name: "nobody-at-all", role: "admin" })),
+  "POST /admin/api/v1/console-users/role": ofAdmin(1004, () => ({
+    name: "nobody-at-all",
+    grants: [{ app_id: null, role: "admin" }],
+  })),
   "POST /admin/api/v1/console-users/remove": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
   "GET /admin/api/v1/postback/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/postback/rules/create": ofAdmin(0, ({ appId }) => ({

@@ -10,6 +10,7 @@ import { type DeveloperApp, decideDeveloperApp } from "../../src/db/developer-ap
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
+import { everywhere } from "../../src/domain/access/role.ts";
 import { createLog } from "../../src/log.ts";
 import { hashPassword } from "../../src/password.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
@@ -63,7 +64,7 @@ beforeAll(async () => {
   await storeCallback(pool, vault, { ...callback, kind: "event", events: ["level_up"] }, 1);
   await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: AKEY });
   const passwordHash = await hashPassword(PASSWORD);
-  await createAdminUser(pool, { name: "keeper", role: "admin", passwordHash, nowMs: 1 });
+  await createAdminUser(pool, { name: "keeper", grants: everywhere("admin"), passwordHash, nowMs: 1 });
   await pool.end();
   session = await signIn();
   await callEverything();

@@ -4,8 +4,9 @@ import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect } from "vitest";
 import { adminToken } from "../../src/admin/session/admin-token.ts";
 import { envelopeSchema } from "../../src/contract/envelope.ts";
-import { type ConsoleRole, createAdminUser, removeAdminUser } from "../../src/db/admin-user.ts";
+import { createAdminUser, removeAdminUser } from "../../src/db/admin-user.ts";
 import { createSession, endSession } from "../../src/db/console-session.ts";
+import { everywhere, type Grants, type Role } from "../../src/domain/access/role.ts";
 import { CSRF_HEADER, csrfTokenOf } from "../../src/http/admin/authentication.ts";
 import { openVault } from "../../src/vault.ts";
 import { call } from "./call.ts";
@@ -64,13 +65,13 @@ export class AdminCaller {
 export class ConsoleUser extends AdminCaller {
   readonly name: string;
   readonly #server: Touchpoint;
-  readonly #role: ConsoleRole;
+  readonly #grants: Grants;
   #session = "";
 
-  constructor(server: Touchpoint, role: ConsoleRole) {
+  constructor(server: Touchpoint, role: Role, grants: Grants = everywhere(role)) {
     super(server, {});
     this.#server = server;
-    this.#role = role;
+    this.#grants = grants;
     this.name = `${role} ${Math.random().toString(36).slice(2)}`;
   }
 
@@ -84,7 +85,7 @@ export class ConsoleUser extends AdminCaller {
   /** `external` is the database if it is not the server's own. */
   async signIn(external?: pg.Pool): Promise<this> {
     await this.#inDatabase(async (pool) => {
-      const made = { name: this.name, role: this.#role, passwordHash: "none", nowMs: Date.now() };
+      const made = { name: this.name, grants: this.#grants, passwordHash: "none", nowMs: Date.now() };
       const user = await createAdminUser(pool, made);
       this.#session = await createSession(pool, user!, Date.now());
     }, external);
@@ -106,7 +107,7 @@ export class ConsoleUser extends AdminCaller {
 }
 
 /** A person who is signed in while the tests of a file run. */
-export function consoleUser(server: Touchpoint, role: ConsoleRole): ConsoleUser {
+export function consoleUser(server: Touchpoint, role: Role): ConsoleUser {
   const user = new ConsoleUser(server, role);
   beforeAll(async () => void (await user.signIn()));
   afterAll(() => user.remove());

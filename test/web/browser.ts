@@ -231,7 +231,7 @@ export class ConsoleTest {
   async newAnalyst(): Promise<{ cookie: string }> {
     this.#analysts += 1;
     const name = `analyst-${this.#analysts}`;
-    const added = await this.api("console-users/create", { name, role: "analyst" });
+    const added = await this.api("console-users/create", { name, grants: [{ app_id: null, role: "analyst" }] });
     const { setup_token: token } = added.data as { setup_token: string };
     const made = await adminApi(this.server, "session/setup", { token, password: PASSWORD });
     return { cookie: made.headers.getSetCookie()[0]!.split(";")[0]! };

@@ -228,9 +228,14 @@ describe("people and their actions", () => {
     await other.page.locator("form button[type=submit]").click();
     await other.page.getByText("Analyst").waitFor();
     const row = rowOf(visit, /^lin/);
-    await row.getByRole("button", { name: "Make admin" }).click();
-    await button(visit, "Change role").click();
-    await row.getByText("Admin", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Roles" }).click();
+    await page.getByLabel("Role").selectOption("operator");
+    await button(visit, "Add role for an app").click();
+    await page.getByLabel("Role").nth(1).selectOption("admin");
+    await visit.inspect("people-roles", () => page.getByRole("dialog").waitFor());
+    await button(visit, "Change roles").click();
+    await row.getByText("Operator · All apps").waitFor();
+    await row.getByText(/^Admin · /).waitFor();
     await visit.inspect("people", () => page.getByRole("table").waitFor());
     await row.getByRole("button", { name: "New link" }).click();
     await button(visit, "Create link").click();
@@ -240,10 +245,11 @@ describe("people and their actions", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("lin removed.").waitFor();
     await rowOf(visit, /^admin/)
-      .getByRole("button", { name: "Make analyst" })
+      .getByRole("button", { name: "Roles" })
       .click();
-    await button(visit, "Change role").click();
-    await page.getByText("There must be at least one admin.").waitFor();
+    await page.getByLabel("Role").selectOption("analyst");
+    await button(visit, "Change roles").click();
+    await page.getByText("There must be at least one admin of all apps.").waitFor();
   });
 
   test("everything is in the audit log, page by page, and for one app alone", async () => {

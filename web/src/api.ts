@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import type { Session } from "../../src/contract/setting/session.ts";
 
 const BASE = "/admin/api/v1/";
 const CSRF_HEADER = "touchpoint-csrf";
@@ -7,7 +8,7 @@ const CSRF_HEADER = "touchpoint-csrf";
 const NOT_SIGNED_IN = 2002;
 const UNREACHABLE = -1;
 
-export type Session = { name: string; role: "admin" | "analyst"; csrf: string };
+export type { Session };
 export const SESSION_KEY = ["session"] as const;
 
 /** A refusal by the server, with the server's own message. */

@@ -11,6 +11,7 @@ import { useApps, useChosenApp } from "./chosen-app.tsx";
 import { Setup } from "./pages/sign-in/setup.tsx";
 import { SignIn } from "./pages/sign-in/sign-in.tsx";
 import { PAGES, type Page } from "./pages.tsx";
+import { usePages } from "./seen-pages.ts";
 import { useSessionQuery } from "./session.tsx";
 import { Shell } from "./shell.tsx";
 import { useTexts } from "./texts.ts";
@@ -65,7 +66,8 @@ function SignedIn() {
 
 /** Redirects to the first page of the navigation, where a new app has its checklist. */
 function Home() {
-  const first = PAGES.find(({ group }) => group !== null);
+  const isSeen = usePages();
+  const first = PAGES.find((page) => page.group !== null && isSeen(page));
   return first ? <Redirect to={first.path} replace /> : null;
 }
 
@@ -73,22 +75,30 @@ const texts = {
   en: {
     noApp: "No apps yet",
     noAppHelp: "An app is a game or program whose events are collected. Create one under “Apps and tokens”.",
+    notGranted: "Not for your role",
+    notGrantedHelp: "Your role for this app does not include this page. Ask an admin.",
     lost: "Page not found",
     lostHelp: "The address may be mistyped. Choose a page from the navigation.",
   },
   zh: {
     noApp: "还没有应用",
     noAppHelp: "应用是需要采集事件的游戏或小程序。请在“应用与密钥”中创建。",
+    notGranted: "您的角色无权查看",
+    notGrantedHelp: "您在该应用中的角色不包含此页面，请联系管理员。",
     lost: "页面不存在",
     lostHelp: "地址可能有误，请从导航中选择页面。",
   },
 };
 
-function PageOf({ page: { needsApp, component: Content } }: { page: Page }) {
+function PageOf({ page }: { page: Page }) {
+  const { about, component: Content } = page;
   const text = useTexts(texts);
   const apps = useApps();
   const { app } = useChosenApp();
-  if (!needsApp) return <Content />;
+  const isSeen = usePages();
+  if (!isSeen(page) && (about !== "app" || app)) return <NotGranted />;
+  // Such a page is shown while the database is away, too.
+  if (about !== "app") return <Content />;
   if (apps.isError) return <Failure error={apps.error} onRetry={() => apps.refetch()} />;
   if (apps.isPending) return <Progress />;
   if (!app) {
@@ -100,6 +110,15 @@ function PageOf({ page: { needsApp, component: Content } }: { page: Page }) {
   }
   // The key resets the page, so that no state of one app is left on the page of another.
   return <Content key={app.app_id} />;
+}
+
+function NotGranted() {
+  const text = useTexts(texts);
+  return (
+    <Empty title={text.notGranted}>
+      <p>{text.notGrantedHelp}</p>
+    </Empty>
+  );
 }
 
 function Lost() {

@@ -1,4 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import type { Need } from "../../src/domain/access/role.ts";
 import type { Texts } from "./texts.ts";
 
 export const GROUPS = ["integrate", "results", "promote", "setup", "operate"] as const;
@@ -10,8 +11,10 @@ export type Page = {
   title: Texts<string>;
   /** The group of the navigation that lists the page, or null if it is reached from another page. */
   group: Group | null;
-  /** Whether the page is about one app, and is hidden until there is one. */
-  needsApp: boolean;
+  /** What a page is about. One about an app is hidden until there is one; `some`: no app in particular. */
+  about: "app" | "some" | "all";
+  /** What the person's role must allow. */
+  needs: Need;
   component: LazyExoticComponent<ComponentType>;
 };
 
@@ -21,35 +24,40 @@ export const PAGES: readonly Page[] = [
     path: "/start",
     title: { en: "Start here", zh: "快速接入" },
     group: "integrate",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/start/start.tsx").then((page) => ({ default: page.StartPage }))),
   },
   {
     path: "/live",
     title: { en: "Live", zh: "实时数据" },
     group: "integrate",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/live/live.tsx").then((page) => ({ default: page.LivePage }))),
   },
   {
     path: "/overview",
     title: { en: "Overview", zh: "概览" },
     group: "results",
-    needsApp: true,
+    about: "app",
+    needs: "report",
     component: lazy(() => import("./pages/overview/overview.tsx").then((page) => ({ default: page.OverviewPage }))),
   },
   {
     path: "/report",
     title: { en: "Ad report", zh: "广告报表" },
     group: "results",
-    needsApp: true,
+    about: "app",
+    needs: "report",
     component: lazy(() => import("./pages/ad-report/ad-report.tsx").then((page) => ({ default: page.AdReportPage }))),
   },
   {
     path: "/ad-revenue",
     title: { en: "Ad revenue", zh: "广告变现" },
     group: "results",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() =>
       import("./pages/ad-revenue/ad-revenue.tsx").then((page) => ({ default: page.AdRevenuePage })),
     ),
@@ -58,49 +66,56 @@ export const PAGES: readonly Page[] = [
     path: "/orders",
     title: { en: "Orders", zh: "订单" },
     group: "results",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/orders/orders.tsx").then((page) => ({ default: page.OrdersPage }))),
   },
   {
     path: "/users",
     title: { en: "Users", zh: "用户" },
     group: "results",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/users/users.tsx").then((page) => ({ default: page.UsersPage }))),
   },
   {
     path: "/users/user",
     title: { en: "User", zh: "用户" },
     group: null,
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/user/user.tsx").then((page) => ({ default: page.UserPage }))),
   },
   {
     path: "/campaigns",
     title: { en: "Campaigns", zh: "推广计划" },
     group: "promote",
-    needsApp: true,
+    about: "app",
+    needs: "report",
     component: lazy(() => import("./pages/campaigns/campaigns.tsx").then((page) => ({ default: page.CampaignsPage }))),
   },
   {
     path: "/postbacks",
     title: { en: "Postbacks", zh: "回传" },
     group: "promote",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/postbacks/postbacks.tsx").then((page) => ({ default: page.PostbacksPage }))),
   },
   {
     path: "/cost",
     title: { en: "Cost", zh: "消耗" },
     group: "promote",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/cost/cost.tsx").then((page) => ({ default: page.CostPage }))),
   },
   {
     path: "/authorised",
     title: { en: "Choose accounts", zh: "选择账户" },
     group: null,
-    needsApp: false,
+    about: "some",
+    needs: "setting",
     component: lazy(() =>
       import("./pages/authorise/authorised.tsx").then((page) => ({ default: page.AuthorisedPage })),
     ),
@@ -109,21 +124,24 @@ export const PAGES: readonly Page[] = [
     path: "/apps",
     title: { en: "Apps and tokens", zh: "应用与密钥" },
     group: "setup",
-    needsApp: false,
+    about: "some",
+    needs: "report",
     component: lazy(() => import("./pages/apps/apps.tsx").then((page) => ({ default: page.AppsPage }))),
   },
   {
     path: "/metadata",
     title: { en: "Metadata", zh: "元数据" },
     group: "setup",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() => import("./pages/metadata/metadata.tsx").then((page) => ({ default: page.MetadataPage }))),
   },
   {
     path: "/rules",
     title: { en: "Attribution rules", zh: "归因规则" },
     group: "setup",
-    needsApp: true,
+    about: "app",
+    needs: "detail",
     component: lazy(() =>
       import("./pages/attribution-rules/attribution-rules.tsx").then((page) => ({
         default: page.AttributionRulesPage,
@@ -134,7 +152,8 @@ export const PAGES: readonly Page[] = [
     path: "/developers",
     title: { en: "Developer applications", zh: "开发者应用" },
     group: "setup",
-    needsApp: false,
+    about: "all",
+    needs: "detail",
     component: lazy(() =>
       import("./pages/developers/developers.tsx").then((page) => ({ default: page.DevelopersPage })),
     ),
@@ -143,28 +162,32 @@ export const PAGES: readonly Page[] = [
     path: "/people",
     title: { en: "People", zh: "成员" },
     group: "setup",
-    needsApp: false,
+    about: "all",
+    needs: "detail",
     component: lazy(() => import("./pages/people/people.tsx").then((page) => ({ default: page.PeoplePage }))),
   },
   {
     path: "/audit",
     title: { en: "Audit log", zh: "审计日志" },
     group: "setup",
-    needsApp: false,
+    about: "some",
+    needs: "detail",
     component: lazy(() => import("./pages/audit/audit.tsx").then((page) => ({ default: page.AuditPage }))),
   },
   {
     path: "/health",
     title: { en: "Health", zh: "运行状态" },
     group: "operate",
-    needsApp: false,
+    about: "some",
+    needs: "report",
     component: lazy(() => import("./pages/health/health.tsx").then((page) => ({ default: page.HealthPage }))),
   },
   {
     path: "/password",
     title: { en: "Password", zh: "修改密码" },
     group: null,
-    needsApp: false,
+    about: "some",
+    needs: "report",
     component: lazy(() => import("./pages/password/password.tsx").then((page) => ({ default: page.PasswordPage }))),
   },
 ];

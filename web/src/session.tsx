@@ -14,16 +14,11 @@ export function useSessionQuery() {
   });
 }
 
-const NOBODY: Session = { name: "", role: "analyst", csrf: "" };
+const NOBODY: Session = { name: "", grants: [], csrf: "" };
 
 /** The session inside the pages. After sign-out the pages render once more before the sign-in page replaces them. */
 export function useSession(): Session {
   return queries.getQueryData<Session | null>(SESSION_KEY) ?? NOBODY;
-}
-
-/** Analysts may see everything and change nothing. */
-export function useMayChange(): boolean {
-  return useSession().role === "admin";
 }
 
 /** If the session has already ended, the sign-in page appears as for any other call. */

@@ -2,6 +2,8 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useApps, useChosenApp } from "./chosen-app.tsx";
 import { GROUPS, PAGES } from "./pages.tsx";
+import { Role } from "./role-name.tsx";
+import { usePages } from "./seen-pages.ts";
 import { useSession, useSignOut } from "./session.tsx";
 import { LANGUAGES, language, useLanguage, useTexts } from "./texts.ts";
 import { THEMES, theme, useTheme } from "./theme.ts";
@@ -23,7 +25,6 @@ const texts = {
     themes: { system: "System", light: "Light", dark: "Dark" },
     password: "Password",
     signOut: "Sign out",
-    roles: { admin: "Admin", analyst: "Analyst" },
   },
   zh: {
     groups: { integrate: "接入", results: "数据", promote: "投放", setup: "设置", operate: "运维" },
@@ -36,7 +37,6 @@ const texts = {
     themes: { system: "系统", light: "浅色", dark: "深色" },
     password: "修改密码",
     signOut: "退出登录",
-    roles: { admin: "管理员", analyst: "分析师" },
   },
 };
 
@@ -102,10 +102,11 @@ function Navigation({ location }: { location: string }) {
   const shownLanguage = useLanguage();
   const { app } = useChosenApp();
   const suffix = app ? `?app=${app.app_id}` : "";
+  const isSeen = usePages();
   return (
     <nav aria-label={text.pages}>
       {GROUPS.map((group) => {
-        const pages = PAGES.filter((page) => page.group === group);
+        const pages = PAGES.filter((page) => page.group === group && isSeen(page));
         if (pages.length === 0) return null;
         return (
           <div key={group}>
@@ -152,7 +153,7 @@ function Person() {
         />
       </div>
       <span>
-        {session.name} <span className="soft small">{text.roles[session.role]}</span>
+        {session.name} <Role />
       </span>
       <span className="row apart">
         <Link href="/password" className="small">

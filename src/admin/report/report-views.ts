@@ -1,6 +1,5 @@
 import type { Static, TSchema } from "typebox";
 import { viewRemoveBody, viewRenameBody, viewSaveBody, viewShareBody } from "../../contract/admin/report-view.ts";
-import type { ConsoleRole } from "../../db/admin-user.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import {
   changeReportView,
@@ -11,13 +10,15 @@ import {
   removeReportView,
   type Stored,
 } from "../../db/report-view.ts";
+import { type Grants, mayIn } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { assertApps } from "../apps.ts";
 import { act, assertName, type Desk } from "../desk.ts";
 
-/** People own their views by name; only admins change shared ones. */
-type ViewDesk = Desk & { role: ConsoleRole };
+/** People own their views by name; only admins of the app change shared ones. */
+type ViewDesk = Desk & { actor: Viewer };
+type Viewer = { name: string; grants: Grants };
 type ViewKey = { app_id: number; view_id: number };
 
 /** Saves a new view, or replaces one. */
@@ -32,7 +33,7 @@ export async function saveView(desk: ViewDesk, body: Static<typeof viewSaveBody>
     isNoted: () => false,
     run: async (tx) => {
       await assertApps(tx, [appId]);
-      return viewOf(await createReportView(tx, { appId, owner: desk.by.name, ...kept() }, LIMITS.reportViews));
+      return viewOf(await createReportView(tx, { appId, owner: desk.actor.name, ...kept() }, LIMITS.reportViews));
     },
   });
 }
@@ -74,11 +75,8 @@ export function shareView(desk: ViewDesk, body: Static<typeof viewShareBody>): P
   });
 }
 
-export function mayChange(
-  { owner, isShared }: ReportView,
-  { name, role }: { name: string; role: ConsoleRole },
-): boolean {
-  return isShared ? role === "admin" : owner === name;
+export function mayChange({ appId, owner, isShared }: ReportView, { name, grants }: Viewer): boolean {
+  return isShared ? mayIn(grants, "setting", appId) : owner === name;
 }
 
 type ViewAct<Body extends TSchema> = {
@@ -101,8 +99,7 @@ async function onView<Body extends TSchema>(
     isNoted: ({ before }) => before.isShared,
     run: async (tx) => {
       const before = await visibleView(tx, desk, key);
-      if (!mayChange(before, { name: desk.by.name, role: desk.role }))
-        throw new ApiError("notGranted", "Only admins can change a shared view.");
+      if (!mayChange(before, desk.actor)) throw new ApiError("notGranted", "Only admins can change a shared view.");
       return { before, after: await run(tx, before) };
     },
   });
@@ -111,12 +108,12 @@ async function onView<Body extends TSchema>(
 
 async function visibleView(
   tx: Executor,
-  { by }: ViewDesk,
+  { actor }: ViewDesk,
   { app_id: appId, view_id: viewId }: ViewKey,
 ): Promise<ReportView> {
   await assertApps(tx, [appId]);
   const view = await findReportView(tx, { appId, viewId });
-  if (!view || (view.owner !== by.name && !view.isShared)) throw noView();
+  if (!view || (view.owner !== actor.name && !view.isShared)) throw noView();
   return view;
 }
 

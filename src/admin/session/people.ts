@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { consoleUserBody, consoleUserNameBody } from "../../contract/setting/session.ts";
 import {
   type AdminUser,
-  changeRole,
   countAdmins,
   createAdminUser,
   createSetupLink,
@@ -10,9 +9,13 @@ import {
   lockAdmins,
   nameOf,
   removeAdminUser,
+  replaceGrants,
 } from "../../db/admin-user.ts";
+import { endSessionsOf } from "../../db/console-session.ts";
 import type { Executor } from "../../db/engine/sql.ts";
+import type { Grants } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
+import { assertApps } from "../apps.ts";
 import { act, assertName, type Desk } from "../desk.ts";
 
 type Person = Static<typeof consoleUserBody>;
@@ -28,11 +31,12 @@ export function addPerson(desk: Desk, body: Person): Promise<Invited> {
     schema: consoleUserBody,
     body,
     run: async (tx) => {
-      const { name, role } = body;
+      const { name } = body;
       assertName(nameOf(name));
+      const grants = await readGrants(tx, body);
       const nowMs = desk.clock();
       // No password has this hash: the person has to set one with the link.
-      const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
+      const user = await createAdminUser(tx, { name, grants, passwordHash: "none", nowMs });
       if (!user) throw new ApiError("badParameter", `There is already a person named ${JSON.stringify(nameOf(name))}.`);
       return { user, setupToken: await createSetupLink(tx, { userId: user.userId, nowMs }) };
     },
@@ -66,14 +70,18 @@ export function linkFirstAdmin(desk: Desk): Promise<string> {
   });
 }
 
-export function changePersonRole(desk: Desk, body: Person): Promise<void> {
+/** Gives a person other roles, instead of the earlier ones. Their sessions end, except the one that asks for it. */
+export function changePersonRole(desk: Desk, body: Person, ownSession?: string): Promise<void> {
   return act(desk, {
     action: "console-users/role",
     schema: consoleUserBody,
     body,
     run: async (tx) => {
       await lockAdmins(tx);
-      if (!(await changeRole(tx, body))) throw nobody(body);
+      const user = await findAdminUser(tx, body.name);
+      if (!user) throw nobody(body);
+      await replaceGrants(tx, user.userId, await readGrants(tx, body));
+      await endSessionsOf(tx, user.userId, ownSession);
       await assertAdminLeft(tx);
     },
   });
@@ -93,9 +101,25 @@ export function removePerson(desk: Desk, body: Named): Promise<void> {
   });
 }
 
+/** The roles of a body: each app once, and only apps that exist. */
+async function readGrants(tx: Executor, { grants }: Person): Promise<Grants> {
+  const read = grants.map(({ app_id: appId, role }) => ({ appId, role }));
+  const twice = read.find(({ appId }, index) => read.findIndex((other) => other.appId === appId) !== index);
+  if (twice) {
+    const where = twice.appId === null ? "All apps have" : `App ${twice.appId} has`;
+    throw new ApiError("badParameter", `grants: ${where} more than one role.`);
+  }
+  await assertApps(
+    tx,
+    read.flatMap(({ appId }) => (appId === null ? [] : [appId])),
+  );
+  return read;
+}
+
 /** Refuses to leave an installation without an admin. */
 async function assertAdminLeft(tx: Executor): Promise<void> {
-  if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "There must be at least one admin.");
+  if ((await countAdmins(tx)) === 0)
+    throw new ApiError("badParameter", "There must be at least one admin of all apps.");
 }
 
 function nobody({ name }: Named): ApiError {

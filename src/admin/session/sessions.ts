@@ -5,12 +5,13 @@ import {
   changePassword,
   countAdmins,
   createAdminUser,
-  loadAdminUsers,
+  loadAdminUser,
   nameOf,
   takeSetupLink,
 } from "../../db/admin-user.ts";
 import { createSession } from "../../db/console-session.ts";
 import type { Executor } from "../../db/engine/sql.ts";
+import { everywhere } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { act, type Desk } from "../desk.ts";
 
@@ -73,10 +74,10 @@ async function ownerOf(
   if (found.userId === null) {
     if (nameOf(name) === "") throw new ApiError("badParameter", "name is missing.");
     if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is already an admin; sign in instead.");
-    return createAdminUser(tx, { name, role: "admin", passwordHash, nowMs });
+    return createAdminUser(tx, { name, grants: everywhere("admin"), passwordHash, nowMs });
   }
   await changePassword(tx, { userId: found.userId, passwordHash, nowMs });
-  return (await loadAdminUsers(tx)).find(({ userId }) => userId === found.userId);
+  return loadAdminUser(tx, found.userId);
 }
 
 async function opened(tx: Executor, { clock }: Desk, user: AdminUser): Promise<Opened> {

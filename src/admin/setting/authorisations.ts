@@ -34,7 +34,7 @@ import { act, type Desk } from "../desk.ts";
 import { newAccount, requireSecretsAgain } from "./accounts.ts";
 
 /** A desk of somebody who is signed in: only the session that has begun an authorisation can go on with it. */
-export type AuthorisingDesk = Desk & { session: string | undefined };
+export type AuthorisingDesk = Desk & { session: string | undefined; maySet: (appId: number) => boolean };
 
 type Values = Readonly<Record<string, string>>;
 
@@ -132,7 +132,7 @@ function take(
     run: async (tx) => {
       const used = { state: body.returned.state ?? "", session: sessionOf(desk), nowMs: desk.clock() };
       const found = await takeState<AuthorisationSecrets>(tx, desk.vault, used);
-      if (!found) throw gone();
+      if (!found || !desk.maySet(found.appId)) throw gone();
       return found;
     },
   });

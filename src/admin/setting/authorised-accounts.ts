@@ -37,7 +37,7 @@ function choose(desk: AuthorisingDesk, body: ChooseBody): Promise<Chosen> {
       const { authorisation_id: authorisationId } = body;
       const wish = { authorisationId, session: sessionOf(desk), nowMs: clock() };
       const found = await lockReturned<AuthorisationSecrets>(tx, vault, wish);
-      if (!found?.secrets.granted) throw gone();
+      if (!found?.secrets.granted || !desk.maySet(found.appId)) throw gone();
       const { appId, timeZone } = await knownAppRules(tx, found.appId);
       // Sorted, because everybody locks accounts in this order.
       const chosen = [...new Set(body.advertiser_ids)].sort();

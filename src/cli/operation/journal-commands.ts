@@ -139,7 +139,7 @@ async function replayAside(options: Json): Promise<void> {
   await withServer(undefined, () =>
     withDatabase(async (session) => {
       const { pool } = session;
-      const requested = await replaySetAside(deskOf(session), {});
+      const requested = await replaySetAside(deskOf(session), {}, "all");
       const startedMs = elapsedMs();
       while ((await countRequested(pool)) > 0) {
         if (elapsedMs() - startedMs > REPLAY_MS_MAX)

@@ -1,3 +1,4 @@
+import { LEAST_ROLE, NEEDS, type Need, ROLES } from "../../domain/access/role.ts";
 import { CODES, REJECTIONS } from "../../errors.ts";
 import { type OpenApi, sectionsOf } from "../../http/docs-page.ts";
 import { KIB, LIMITS } from "../../limits.ts";
@@ -33,6 +34,7 @@ export function apiMarkdown(openApi: OpenApi): string {
     ["| Code | HTTP status | Meaning |", "|---|---|---|", ...codes].join("\n"),
     EVENT_RULES,
     SIGN_RULES,
+    rolesMarkdown(openApi),
     ...sections,
   ].join("\n\n")}\n`;
 }
@@ -63,3 +65,39 @@ whose claim \`app_key\` names the key. The interface prescribes this scheme, and
 contains the \`app_key\` in clear text: without TLS, an eavesdropper can sign reports too. A recorded call can be sent again, within
 the rate: a claim \`exp\` (seconds since 1970) ends its validity, and \`nbf\` begins it; both allow ${LIMITS.clockS} s of clock difference. The
 client \`touchpoint/client\` sets \`exp\` when given \`tokenLifeS\`, and its \`signedRequest\` makes both texts.`;
+
+const NEED_TEXTS: Readonly<Record<Need, string>> = {
+  report: "Reports and what they need, without single users, orders or events",
+  detail: "Users, orders, events, exports, settings without secrets, logs",
+  operate: "Costs, campaigns, imports, resending and testing postbacks, what was set aside",
+  setting: "Settings and secrets of an app, erasing users",
+  installation: "People, new apps, developer applications: the role must be for all apps",
+};
+
+/** Which role may call which operation, from what each operation declares. */
+function rolesMarkdown(openApi: OpenApi): string {
+  const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { "x-access": access }]) => ({ path, method, access })),
+  );
+  const rows = NEEDS.map((need) => {
+    const marks = ROLES.map((role) => (ROLES.indexOf(role) >= ROLES.indexOf(LEAST_ROLE[need]) ? "yes" : ""));
+    const called = operations.filter(({ access }) => access === need).map(({ path, method }) => nameOf(path, method));
+    return `| ${NEED_TEXTS[need]} | ${marks.join(" | ")} | ${called.join(", ")} |`;
+  });
+  return [
+    "## Roles",
+    `The admin interface is called with a session of the console or with a token. A person has roles, each for one app or for all
+apps; of several for an app the strongest counts. An app for which somebody has no role does not exist for them: calls that
+name it are answered as for an unknown id (2001), and lists, logs and health leave it out. A role that does not suffice is
+answered with 2004. Everybody may call the operations on their own session, password and saved views.`,
+    [
+      `| What | ${ROLES.join(" | ")} | Operations below \`/admin/api/v1/\` |`,
+      `|---|${ROLES.map(() => "---|").join("")}---|`,
+      ...rows,
+    ].join("\n"),
+  ].join("\n\n");
+}
+
+function nameOf(path: string, method: string): string {
+  return `\`${method === "get" ? "" : `${method.toUpperCase()} `}${path.replace("/admin/api/v1/", "")}\``;
+}

@@ -1,8 +1,10 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Desk } from "../../admin/desk.ts";
 import { renewAdminToken, showAdminToken } from "../../admin/session/admin-token.ts";
 import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/session/people.ts";
-import { type AdminUser, CONSOLE_ROLES, type ConsoleRole, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
+import type { ShownGrant } from "../../contract/setting/session.ts";
+import { type AdminUser, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
+import { type Grants, ROLES, type Role } from "../../domain/access/role.ts";
 import { UsageError } from "../../errors.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, print, tableOf } from "../output.ts";
@@ -52,7 +54,9 @@ async function setupToken(session: DatabaseSession, name: string | undefined): P
 
 function userCommands(user: Command): void {
   const role = () =>
-    new Option("--role <role>", "what the person may do").choices([...CONSOLE_ROLES]).makeOptionMandatory();
+    new Option("--role <role[=apps]>", `${ROLES.join(", ")}: for all apps, or for some, as in analyst=1,2; repeatable`)
+      .argParser(readRole)
+      .makeOptionMandatory();
 
   user
     .command("list")
@@ -70,9 +74,12 @@ function userCommands(user: Command): void {
     .description("Add a person; prints the one-time link that sets the password")
     .addOption(role())
     .option("--json", "print JSON")
-    .action((name: string, options: { role: ConsoleRole } & Json) =>
+    .action((name: string, options: { role: ShownGrant[] } & Json) =>
       withDatabase(async (session) => {
-        const { user: added, setupToken: setup_token } = await addPerson(deskOf(session), { name, role: options.role });
+        const { user: added, setupToken: setup_token } = await addPerson(deskOf(session), {
+          name,
+          grants: options.role,
+        });
         const made = { ...shownUser(added), setup_token };
         print(made, options, () => listOf({ ...made, link: `/console/setup#${made.setup_token}` }));
       }, "first"),
@@ -80,11 +87,11 @@ function userCommands(user: Command): void {
 
   user
     .command("role <name>")
-    .description("Change what a person may do")
+    .description("Give a person other roles instead of the earlier ones; their sessions end")
     .addOption(role())
     .option("--json", "print JSON")
-    .action((name: string, options: { role: ConsoleRole } & Json) =>
-      changePeople(options, (desk) => changePersonRole(desk, { name, role: options.role })),
+    .action((name: string, options: { role: ShownGrant[] } & Json) =>
+      changePeople(options, (desk) => changePersonRole(desk, { name, grants: options.role })),
     );
 
   user
@@ -103,6 +110,25 @@ async function changePeople(options: Json, change: (desk: Desk) => Promise<void>
   });
 }
 
-function shownUser({ name, role, createdAtMs }: AdminUser) {
-  return { name, role, created_at: createdAtMs };
+function shownUser({ name, grants, createdAtMs }: AdminUser) {
+  return { name, roles: roleText(grants), created_at: createdAtMs };
+}
+
+/** Roles as `--role` takes them, one after the other. */
+export function roleText(grants: Grants): string {
+  const texts = ROLES.flatMap((role) => {
+    const apps = grants.filter((grant) => grant.role === role).map(({ appId }) => appId);
+    const named = apps.filter((appId) => appId !== null);
+    return [...(apps.includes(null) ? [role] : []), ...(named.length > 0 ? [`${role}=${named.join(",")}`] : [])];
+  });
+  return texts.join(" ");
+}
+
+function readRole(text: string, before: ShownGrant[] = []): ShownGrant[] {
+  const [role = "", apps] = text.split("=");
+  if (!ROLES.includes(role as Role)) throw new InvalidArgumentError(`The roles are ${ROLES.join(", ")}.`);
+  if (apps !== undefined && !/^\d{1,10}(,\d{1,10})*$/.test(apps))
+    throw new InvalidArgumentError("Apps are named by their ids, as in analyst=1,2.");
+  const ids = apps === undefined ? [null] : apps.split(",").map(Number);
+  return [...before, ...ids.map((app_id) => ({ app_id, role: role as Role }))];
 }

@@ -183,7 +183,7 @@ const setAsideEntry = Type.Object({
 export const setAsideAnswer = Type.Object({
   entries: Type.Array(setAsideEntry, { description: `Newest first, at most ${LIMITS.setAsidePage}` }),
   has_more: Type.Boolean(),
-  total: count("Entries of all apps"),
+  total: count("Entries of all apps of the caller"),
 });
 export type SetAsideAnswer = Static<typeof setAsideAnswer>;
 export const setAsideEnvelope = envelopeSchema(setAsideAnswer);

@@ -1,10 +1,31 @@
 import { type Static, Type } from "typebox";
+import { ROLES } from "../../domain/access/role.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { LIMITS } from "../../limits.ts";
 import { choice } from "../fields.ts";
 
 const name = Type.String({ minLength: 1, maxLength: 100, description: "Name to sign in with" });
 const password = Type.String({ minLength: 1, maxLength: 1_000 });
-const role = choice(["admin", "analyst"], "An analyst can view everything except secrets, but cannot change anything");
+const role = choice(
+  ROLES,
+  "Each role may do what the ones before it may. viewer: reports; analyst: also users, orders, exports, settings and logs, but " +
+    "no secrets; operator: also costs, campaigns, imports and postbacks; admin: everything",
+);
+
+/** A role for an app. */
+export const grant = Type.Object({
+  app_id: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    minimum: 1,
+    maximum: LIMITS.tableInteger,
+    description: "null: all apps, also those to come",
+  }),
+  role,
+});
+export type ShownGrant = Static<typeof grant>;
+
+const grants = Type.Array(grant, { description: "The roles; of several for an app the strongest counts" });
+const givenGrants = Type.Array(grant, { ...grants, minItems: 1, maxItems: LIMITS.grantsPerPerson });
 
 export const signInBody = Type.Object({ name, password });
 
@@ -16,7 +37,7 @@ export const setupBody = Type.Object({
 
 export const passwordBody = Type.Object({ password, new_password: password });
 
-export const consoleUserBody = Type.Object({ name, role });
+export const consoleUserBody = Type.Object({ name, grants: givenGrants });
 
 export const consoleUserNameBody = Type.Object({ name });
 
@@ -27,7 +48,7 @@ export const auditQuery = Type.Object({
 
 export const signedIn = Type.Object({
   name: Type.String(),
-  role,
+  grants,
   csrf: Type.String({
     description: "To be sent in the header `touchpoint-csrf` of every POST; empty for the admin token",
   }),
@@ -36,7 +57,7 @@ export type Session = Static<typeof signedIn>;
 
 const consoleUser = Type.Object({
   name: Type.String(),
-  role,
+  grants,
   created_at_ms: Type.Integer({ description: "When the person was added, ms" }),
 });
 export type ConsoleUser = Static<typeof consoleUser>;

@@ -1,16 +1,27 @@
 import type { FastifyRequest } from "fastify";
 import type { By } from "../../admin/desk.ts";
-import type { ConsoleRole } from "../../db/admin-user.ts";
+import { type Grants, mayAnywhere, mayEverywhere, mayIn, type Need, roleIn } from "../../domain/access/role.ts";
+import { ApiError } from "../../errors.ts";
 
-/** The user of the admin interface: a person signed in to the console, or a holder of the admin token. */
-export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
+/** The user of the admin interface: a person signed in to the console, or the holder of a token. */
+export type Actor = {
+  /** The owner of what is saved under a name; the audit log may say more, see `By`. */
+  name: string;
+  grants: Grants;
+  session: string | undefined;
+};
 
 /**
- * Who may call a route. `open`: anybody, because a caller who is signing in has no name yet. `read` and `own`:
- * everybody who is signed in; an analyst may read everything and change only their own things. `change`: admins only;
- * the act that makes the change notes it in the audit log.
+ * Who may call a route. `open`: anybody, because a caller who is signing in has no name yet. `own`: everybody who is signed
+ * in, about their own things. Otherwise what the caller's role must allow; see domain/access/role.ts.
  */
-export type Access = "open" | "read" | "own" | "change";
+export type Access = "open" | "own" | Need;
+
+/**
+ * For which apps the caller must have the role. `one`: for the app that the call names. `some`: for the app that the call
+ * names, if any; the answer is about no other apps than the caller's. `all`: for all apps.
+ */
+export type AppsNeeded = "one" | "some" | "all";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -22,9 +33,54 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Who may call a route of the admin interface. */
     access?: Access;
+    apps?: AppsNeeded;
   }
 }
 
-export function accessOf(request: FastifyRequest): Access {
-  return request.routeOptions.config.access ?? "change";
+export function accessOf(request: FastifyRequest): { access: Access; apps: AppsNeeded } {
+  const { access = "installation", apps = "all" } = request.routeOptions.config;
+  return { access, apps };
+}
+
+/** Refuses a caller whose roles cannot suffice whichever app the call names. Nothing of the body is read before. */
+export function assertMayCall({ grants }: Actor, request: FastifyRequest): void {
+  const { access, apps } = accessOf(request);
+  if (access === "open" || access === "own") return;
+  const isEnough = apps === "all" ? mayEverywhere(grants, access) : mayAnywhere(grants, access);
+  if (!isEnough) throw notGranted(access, apps);
+}
+
+/**
+ * Refuses a call about an app for which the caller's role does not suffice. An app for which the caller has no role at all
+ * does not exist: the answer is the same as for an id that no app has.
+ */
+export function assertMayUseApps({ grants }: Actor, request: FastifyRequest): void {
+  const { access, apps } = accessOf(request);
+  if (access === "open") return;
+  const named = appsNamedIn(request);
+  for (const appId of named) {
+    if (roleIn(grants, appId) === undefined) throw new ApiError("badToken", `app_id: there is no app ${appId}.`);
+    if (access !== "own" && !mayIn(grants, access, appId)) throw notGranted(access, "one");
+  }
+  if (named.length === 0 && apps === "one" && access !== "own")
+    throw new ApiError("badParameter", "app_id is missing.");
+}
+
+/** Every app that a call names, in its query and in its body. */
+function appsNamedIn({ query, body }: FastifyRequest): number[] {
+  const named = [query, body].map((part) => (part as { app_id?: string | number } | null | undefined)?.app_id);
+  return named.flatMap((appId) => (appId === undefined ? [] : [Number(appId)]));
+}
+
+const WHAT: Readonly<Record<Need, string>> = {
+  report: "see reports",
+  detail: "see users, orders, settings and logs",
+  operate: "operate: costs, campaigns, imports, postbacks",
+  setting: "change settings and see secrets",
+  installation: "manage people, apps and developer applications",
+};
+
+function notGranted(need: Need, apps: AppsNeeded): ApiError {
+  const where = apps === "all" || need === "installation" ? "for all apps" : "for this app";
+  return new ApiError("notGranted", `Your role ${where} does not allow you to ${WHAT[need]}. Ask an admin.`);
 }

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import type { Static, TSchema, TUnsafe } from "typebox";
 import type { By } from "../../admin/desk.ts";
 import { type EnvelopeSchema, success } from "../../contract/envelope.ts";
-import type { Access } from "./actor.ts";
+import { LEAST_ROLE } from "../../domain/access/role.ts";
+import type { Access, AppsNeeded } from "./actor.ts";
 
 const BASE = "/admin/api/v1";
 
@@ -25,7 +26,10 @@ type Described<Query extends TSchema, Body extends TSchema> = {
   method?: "GET" | "POST";
   summary: string;
   description?: string;
+  /** Who may call it: a change of this is seen in the table of docs/API.md. */
   access: Access;
+  /** By default `one`. */
+  apps?: AppsNeeded;
   query?: Query;
   body?: Body;
   /** How the body is read, when it differs from the usual way. */
@@ -85,19 +89,36 @@ function callOf<Query extends TSchema, Body extends TSchema>(
 function optionsOf<Query extends TSchema, Body extends TSchema>(
   route: Described<Query, Body>,
 ): RouteShorthandOptions & { schema: object } {
-  const { path, summary, description, access, query, body, reading, admit } = route;
+  const { path, summary, access, apps = "one", query, body, reading, admit } = route;
+  if (apps === "one" && access !== "open" && access !== "own") assertNamesApp(route);
+  const description = [route.description, needText(access, apps)].filter(Boolean).join(" ");
   const { bytesMax, ...config } = reading ?? {};
+  const schema = {
+    summary,
+    // Signing in has a heading of its own in the documentation.
+    tags: [path.split("/")[0] === "session" ? "session" : "admin"],
+    ...(description !== "" && { description }),
+    // Kept in the OpenAPI document, from which the table in docs/API.md is made.
+    "x-access": access,
+    ...(query && { querystring: query }),
+    ...(body && { body }),
+  };
   return {
-    schema: {
-      summary,
-      // Signing in has a heading of its own in the documentation.
-      tags: [path.split("/")[0] === "session" ? "session" : "admin"],
-      ...(description !== undefined && { description }),
-      ...(query && { querystring: query }),
-      ...(body && { body }),
-    },
-    config: { access, ...config },
+    schema,
+    config: { access, apps, ...config },
     ...(bytesMax !== undefined && { bodyLimit: bytesMax }),
     ...(admit && { onRequest: async (request: FastifyRequest) => admit(request) }),
   };
+}
+
+/** A route for one app whose calls cannot name the app would be open to everybody with the role for another app. */
+function assertNamesApp({ path, query, body }: Described<TSchema, TSchema>): void {
+  const named = [query, body].some((schema) => "app_id" in ((schema as { properties?: object })?.properties ?? {}));
+  if (!named) throw new Error(`${path} is for one app, but neither its query nor its body has an app_id.`);
+}
+
+function needText(access: Access, apps: AppsNeeded): string {
+  if (access === "open" || access === "own") return "";
+  const where = { one: "for the app", some: "for an app; the answer is about no others", all: "for all apps" };
+  return `Role: ${LEAST_ROLE[access]} or more, ${where[apps]}.`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type JsonObject, storable } from "../../domain/json.ts";
 import { callerOf } from "../caller-address.ts";
+import { assertMayUseApps } from "./actor.ts";
 import { actorOf } from "./authentication.ts";
 import { adRevenueRoutes } from "./operation/ad-revenue-routes.ts";
 import { adminCostRoutes } from "./operation/cost-routes.ts";
@@ -48,6 +49,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
       request.query = storable(request.query as JsonObject);
     });
     routes.addHook("preHandler", async (request) => {
+      assertMayUseApps(request.actor, request);
       request.by = { name: request.actor.name, address: callerOf(context, request) };
     });
     appRoutes(routes, context);

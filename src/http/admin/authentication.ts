@@ -3,12 +3,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type pg from "pg";
 import { COMMAND_HEADER, readCommandName } from "../../admin/command-name.ts";
 import type { Clock } from "../../clock.ts";
-import { findSession, isSessionAlive, type SessionLife } from "../../db/console-session.ts";
+import { findSession, peekSession, type SessionLife } from "../../db/console-session.ts";
 import { isDatabaseAway } from "../../db/engine/failure.ts";
+import { everywhere, mayIn } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import type { Vault } from "../../vault.ts";
 import { type CallerAddress, callerOf } from "../caller-address.ts";
-import { type Actor, accessOf } from "./actor.ts";
+import { type Actor, accessOf, assertMayCall } from "./actor.ts";
 import type { AdminTokens } from "./admin-token.ts";
 import { cookieOf, setCookie } from "./cookie.ts";
 import type { FailedSignIns } from "./failed-sign-ins.ts";
@@ -42,12 +43,7 @@ export async function actorOf(context: AuthenticationContext, request: FastifyRe
     request.headers.authorization === undefined
       ? await signedIn(context, request)
       : await tokenHolder(context, request);
-  if (actor.role !== "admin" && accessOf(request) === "change") {
-    throw new ApiError(
-      "notGranted",
-      "Analysts can view everything except secrets, but cannot change anything. Ask an admin.",
-    );
-  }
+  assertMayCall(actor, request);
   return actor;
 }
 
@@ -58,7 +54,7 @@ async function tokenHolder(context: AuthenticationContext, request: FastifyReque
     throw notSignedIn();
   }
   const command = readCommandName(context.vault, request.headers[COMMAND_HEADER]?.toString());
-  return { name: command ?? "admin token", role: "admin", session: undefined };
+  return { name: command ?? "admin token", grants: everywhere("admin"), session: undefined };
 }
 
 async function signedIn(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
@@ -84,23 +80,31 @@ async function findActor(
   const nowMs = clock();
   try {
     const user = await findSession(pool, { token: session, nowMs, life: SESSION_LIFE });
-    const actor = user && { name: user.name, role: user.role, session };
+    const actor = user && { name: user.name, grants: user.grants, session };
     if (actor) seenSessions.note(session, actor, nowMs);
     else seenSessions.forget(session);
     return actor;
   } catch (error) {
-    const seen = isDatabaseAway(error) && accessOf(request) === "read" ? seenSessions.find(session, nowMs) : undefined;
+    const seen = isDatabaseAway(error) && isReading(request) ? seenSessions.find(session, nowMs) : undefined;
     if (!seen) throw error;
     return seen;
   }
 }
 
-/** Whether the receiver of a long-lived stream is still signed in. Asking does not keep the session alive. */
-export async function isStillSignedIn(
+function isReading(request: FastifyRequest): boolean {
+  const { access } = accessOf(request);
+  return request.method === "GET" || access === "report" || access === "detail";
+}
+
+/** Whether the receiver of an app's long-lived stream may still see it. Asking does not keep the session alive. */
+export async function maySeeStill(
   { pool, clock }: Pick<AuthenticationContext, "pool" | "clock">,
   { session }: Actor,
+  appId: number,
 ): Promise<boolean> {
-  return session === undefined || isSessionAlive(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
+  if (session === undefined) return true;
+  const user = await peekSession(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
+  return user !== undefined && mayIn(user.grants, "detail", appId);
 }
 
 function notSignedIn(): ApiError {

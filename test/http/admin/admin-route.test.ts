@@ -25,11 +25,18 @@ test("an operation with a body is a POST, any other a GET, and both answer in th
     const about = { path: "double", summary: "Twice a number", answer };
     adminRoute(routes, {
       ...about,
-      access: "read",
+      access: "report",
+      apps: "some",
       query,
       run: async (call) => ({ doubled: 2 * Number(call.query.number) }),
     });
-    adminRoute(routes, { ...about, access: "change", body, run: async (call) => ({ doubled: 2 * call.body.number }) });
+    adminRoute(routes, {
+      ...about,
+      access: "setting",
+      apps: "all",
+      body,
+      run: async (call) => ({ doubled: 2 * call.body.number }),
+    });
   });
   const url = "/admin/api/v1/double";
   const got = await server.inject({ method: "GET", url: `${url}?number=4` });
@@ -70,10 +77,19 @@ test("a stream has no HEAD, which would wait for its end", () => {
     adminStreamRoute(server, {
       path: "stream",
       summary: "All",
-      access: "read",
+      access: "report",
+      apps: "some",
       query,
       send: async ({ reply }) => reply,
     });
   });
   expect(routes.map(({ method }) => method)).toEqual(["GET"]);
+});
+
+test("an operation for one app must be able to name it", () => {
+  const declare = (routes: FastifyInstance) => {
+    const run = async () => ({ doubled: 0 });
+    adminRoute(routes, { path: "double", summary: "Twice", access: "operate", body, answer, run });
+  };
+  expect(() => serverWith(declare)).toThrow(/double is for one app/);
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { everywhere } from "../../../src/domain/access/role.ts";
 import type { Actor } from "../../../src/http/admin/actor.ts";
 import { SeenSessions } from "../../../src/http/admin/seen-sessions.ts";
 import { LIMITS } from "../../../src/limits.ts";
 
-const actorOf = (session: string): Actor => ({ name: "ann", role: "admin", session });
+const actorOf = (session: string): Actor => ({ name: "ann", grants: everywhere("admin"), session });
 const MINUTE = 60_000;
 
 test("a session checked within a quarter of an hour is trusted, and no other", () => {

@@ -46,7 +46,7 @@ describe("the first admin", () => {
     const token = await link(null);
     expect(await call("session/setup", { token, name: "Ann", password: "short" })).toMatchObject({ code: 1004 });
     const made = await call("session/setup", { token, name: " Ann ", password: PASSWORD });
-    expect(made).toMatchObject({ code: 0, data: { name: "ann", role: "admin" } });
+    expect(made).toMatchObject({ code: 0, data: { name: "ann", grants: [{ app_id: null, role: "admin" }] } });
     admin = sessionOf(made);
     expect(await call("session/setup", { token, name: "eve", password: PASSWORD })).toMatchObject({ code: 2002 });
     const late = await link(null);
@@ -74,13 +74,13 @@ describe("the first admin", () => {
 describe("a session", () => {
   test("says who is signed in, or that nobody is", async () => {
     const own = dataOf(await call("session", undefined, as(admin)), signedIn);
-    expect(own).toEqual({ name: "ann", role: "admin", csrf: admin.csrf });
+    expect(own).toEqual({ name: "ann", grants: [{ app_id: null, role: "admin" }], csrf: admin.csrf });
     expect(await call("session")).toMatchObject({ code: 2002 });
     expect(await call("session", undefined, { cookie: "touchpoint_session=made-up" })).toMatchObject({ code: 2002 });
   });
 
   test("changes nothing without its own header: another site can send the cookie, but not the header", async () => {
-    const body = { name: "bob", role: "analyst" };
+    const body = { name: "bob", grants: [{ app_id: null, role: "analyst" }] };
     expect(await call("console-users/create", body, { cookie: admin.cookie })).toMatchObject({ code: 2002 });
     const other = await signIn("ann");
     const mixed = { cookie: admin.cookie, "touchpoint-csrf": other.csrf };
@@ -132,11 +132,17 @@ describe("a session", () => {
 
 describe("an analyst", () => {
   test("is added by an admin and sets the password through the link", async () => {
-    const made = await call("console-users/create", { name: "bob", role: "analyst" }, as(admin));
-    expect(dataOf(made, invitedUser)).toMatchObject({ name: "bob", role: "analyst" });
+    const made = await call(
+      "console-users/create",
+      { name: "bob", grants: [{ app_id: null, role: "analyst" }] },
+      as(admin),
+    );
+    expect(dataOf(made, invitedUser)).toMatchObject({ name: "bob", grants: [{ app_id: null, role: "analyst" }] });
     expect(await call("session/sign-in", { name: "bob", password: "none" })).toMatchObject({ code: 2002 });
     analyst = sessionOf(await call("session/setup", { token: made.data.setup_token, password: PASSWORD }));
-    expect(await call("console-users/create", { name: "BOB", role: "admin" }, as(admin))).toMatchObject({ code: 1004 });
+    expect(
+      await call("console-users/create", { name: "BOB", grants: [{ app_id: null, role: "admin" }] }, as(admin)),
+    ).toMatchObject({ code: 1004 });
   });
 
   test("may see everything, and change nothing", async () => {
@@ -145,13 +151,17 @@ describe("an analyst", () => {
     const tried = { app_id: app.appId, from: "2026-01-01", to: "2026-01-02", rules: { click_window: "3d" } };
     expect(await call("attribution/what-if", tried, as(analyst))).toMatchObject({ code: 0 });
     expect(await call("campaigns/create", { app_id: app.appId }, as(analyst))).toMatchObject({ code: 2004 });
-    expect(await call("console-users/role", { name: "bob", role: "admin" }, as(analyst))).toMatchObject({ code: 2004 });
+    expect(
+      await call("console-users/role", { name: "bob", grants: [{ app_id: null, role: "admin" }] }, as(analyst)),
+    ).toMatchObject({ code: 2004 });
     expect(await call("campaigns/create", { app_id: app.appId }, as(admin))).toMatchObject({ code: 0 });
   });
 });
 
 test("the last admin stays, and a removed person is signed out at once", async () => {
-  expect(await call("console-users/role", { name: "ann", role: "analyst" }, as(admin))).toMatchObject({ code: 1004 });
+  expect(
+    await call("console-users/role", { name: "ann", grants: [{ app_id: null, role: "analyst" }] }, as(admin)),
+  ).toMatchObject({ code: 1004 });
   expect(await call("console-users/remove", { name: "ann" }, as(admin))).toMatchObject({ code: 1004 });
   expect(await call("console-users/remove", { name: "nobody" }, as(admin))).toMatchObject({ code: 1004 });
   expect(await call("console-users/remove", { name: "bob" }, as(admin))).toMatchObject({ code: 0 });
@@ -175,7 +185,11 @@ test("every change is in the audit log, with its author and without secrets", as
 });
 
 test("a person who has forgotten the password gets a new link, which voids the earlier one", async () => {
-  const made = await call("console-users/create", { name: "cy", role: "analyst" }, as(admin));
+  const made = await call(
+    "console-users/create",
+    { name: "cy", grants: [{ app_id: null, role: "analyst" }] },
+    as(admin),
+  );
   const again = dataOf(await call("console-users/link", { name: "Cy" }, as(admin)), invitedUser);
   const setup = (token: string) => call("session/setup", { token, password: PASSWORD });
   expect(await setup(made.data.setup_token)).toMatchObject({ code: 2002 });

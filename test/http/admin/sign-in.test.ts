@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAdminUser, createSetupLink, findAdminUser } from "../../../src/db/admin-user.ts";
 import { createSession } from "../../../src/db/console-session.ts";
+import { everywhere } from "../../../src/domain/access/role.ts";
 import { hashPassword } from "../../../src/password.ts";
 import { ADMIN } from "../../support/admin-caller.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../../support/touchpoint.ts";
@@ -14,10 +15,10 @@ beforeAll(async () => {
   pool = server.database();
   const passwordHash = await hashPassword(PASSWORD);
   for (const name of ["ann", "bob"]) {
-    await createAdminUser(pool, { name, role: "admin", passwordHash, nowMs: Date.now() });
+    await createAdminUser(pool, { name, grants: everywhere("admin"), passwordHash, nowMs: Date.now() });
   }
   // Invited, and has not set a password yet.
-  await createAdminUser(pool, { name: "cy", role: "analyst", passwordHash: "none", nowMs: Date.now() });
+  await createAdminUser(pool, { name: "cy", grants: everywhere("analyst"), passwordHash: "none", nowMs: Date.now() });
 });
 afterAll(async () => {
   await pool.end();

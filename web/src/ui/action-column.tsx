@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { useMayChange } from "../session.tsx";
+import type { Need } from "../../../src/contract/setting/session.ts";
+import { useMay } from "../may.ts";
 import { useTexts } from "../texts.ts";
 import { Button } from "./button.tsx";
 import type { Column } from "./data-table.tsx";
@@ -10,6 +11,8 @@ const texts = {
 };
 
 type Actions<Row> = {
+  /** What the person's role must allow; by default to change settings. */
+  needs?: Need;
   onEdit: (row: Row) => void;
   onRemove: (row: Row) => void;
   /** Other buttons, between the two. */
@@ -17,9 +20,9 @@ type Actions<Row> = {
 };
 
 /** The last column of a list of settings, for those who may change them; no column for the others. */
-export function useActionColumn<Row>({ onEdit, onRemove, more }: Actions<Row>): Column<Row>[] {
+export function useActionColumn<Row>({ needs = "setting", onEdit, onRemove, more }: Actions<Row>): Column<Row>[] {
   const text = useTexts(texts);
-  if (!useMayChange()) return [];
+  if (!useMay(needs)) return [];
   return [
     {
       name: "actions",

@@ -13,7 +13,7 @@ export function adRevenueRoutes(routes: FastifyInstance, { apps, reportPool }: O
     summary: "What platforms say that ad units earned, and what the reports count",
     description:
       "By day and ad unit, newest days first; one row a day for what a platform tells by player. Ads that name no unit are only among the latter.",
-    access: "read",
+    access: "report",
     query: adRevenueQuery,
     answer: adRevenueAnswer,
     run: async ({ query }) => {

@@ -27,6 +27,7 @@ export function costFileRoutes(routes: FastifyInstance, context: CostFileContext
     { ...context, running },
     {
       path: "cost",
+      apps: "one",
       about: "costs",
       ...rowsOf(takeCosts),
       preview: async (csv, body) => previewCosts(pool, csv, (await appOfFile(apps, body)).appId),
@@ -38,6 +39,7 @@ export function costFileRoutes(routes: FastifyInstance, context: CostFileContext
     { ...context, running },
     {
       path: "advertiser",
+      apps: "all",
       about: "accounts",
       ...rowsOf(takeAdvertisers),
       preview: (csv) => previewAdvertisers(pool, csv),
@@ -49,6 +51,7 @@ export function costFileRoutes(routes: FastifyInstance, context: CostFileContext
     { ...context, running },
     {
       path: "ad-object",
+      apps: "all",
       about: "names of plans, ads and creatives",
       ...rowsOf(takeAdObjects),
       preview: (csv) => previewAdObjects(pool, csv),
@@ -60,6 +63,7 @@ export function costFileRoutes(routes: FastifyInstance, context: CostFileContext
     { ...context, running },
     {
       path: "rebate",
+      apps: "one",
       about: "rebates",
       ...rowsOf(takeRebates),
       preview: async (csv, body) => previewRebates(pool, csv, (await appOfFile(apps, body)).appId),

@@ -50,7 +50,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     summary: "Pull costs from the platforms now",
     description:
       "Answers when everything is pulled, or at once with `background`. An account's `error` says what went wrong with it.",
-    access: "change",
+    access: "operate",
     body: costPullBody,
     answer: costPullAnswer,
     run: async ({ body, by, reply }) => {
@@ -81,7 +81,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     path: "cost/pull",
     summary: "Progress of the last requested pull",
     description: "Covers only pulls of the process that answers.",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: lastPullAnswer,
     run: async ({ query }) => lastPull(Number(query.app_id)),
@@ -91,7 +91,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     path: "cost/pull/stop",
     summary: "Stop a requested pull",
     description: "Days that are already stored stay: a day is always stored whole.",
-    access: "change",
+    access: "operate",
     body: pullStopBody,
     answer: lastPullAnswer,
     run: async ({ body, by }) => {
@@ -108,7 +108,7 @@ function statusRoute(
   adminRoute(routes, {
     path: "cost/status",
     summary: "How far the costs of each account have been pulled",
-    access: "read",
+    access: "detail",
     query: costStatusQuery,
     answer: costStatusAnswer,
     run: async ({ query }) => {
@@ -165,7 +165,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
   adminRoute(routes, {
     path: "cost",
     summary: "Stored costs, by day and account",
-    access: "read",
+    access: "report",
     query: costListQuery,
     answer: costDaysAnswer,
     run: async ({ query }) => {
@@ -177,7 +177,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
   adminRoute(routes, {
     path: "cost/rows",
     summary: "Stored costs, row by row",
-    access: "read",
+    access: "report",
     query: costListQuery,
     answer: costRowsAnswer,
     run: async ({ query }) => {

@@ -21,7 +21,7 @@ export function doctorRoutes(routes: FastifyInstance, context: OperationContext)
     summary: "Mistakes in how an app sends its data",
     description:
       "Found in the last calls that this process remembers (all of debug mode, a sample of the rest) and in the tables.",
-    access: "read",
+    access: "detail",
     query: doctorQuery,
     answer: doctorEnvelope,
     run: async ({ query }) => {

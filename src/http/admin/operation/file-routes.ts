@@ -9,6 +9,7 @@ import { ApiError } from "../../../errors.ts";
 import type { AppDirectory, ServedApp } from "../../../intake/app-directory.ts";
 import { KIB, LIMITS } from "../../../limits.ts";
 import { ownTurn } from "../../../own-turn.ts";
+import type { AppsNeeded } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
 
@@ -25,6 +26,8 @@ export type Previews = { previews: number };
 /** A kind of file: how it is imported, and how it is previewed. */
 type FileKind<Taken extends TSchema, Preview extends TSchema> = {
   path: string;
+  /** Whether the file belongs to one app, or its names to all of them. */
+  apps: AppsNeeded;
   about: string;
   /** What becomes of rows that are stored already. */
   repeats: string;
@@ -44,13 +47,14 @@ export function appOfFile(apps: AppDirectory, { app_id }: FileBody): Promise<Ser
 export function fileRoutes<Taken extends TSchema, Preview extends TSchema>(
   routes: FastifyInstance,
   { pool, vault, clock, running }: FileContext & { running: Previews },
-  { path, about, repeats, take, takenAnswer, preview, previewAnswer }: FileKind<Taken, Preview>,
+  { path, apps, about, repeats, take, takenAnswer, preview, previewAnswer }: FileKind<Taken, Preview>,
 ): void {
   adminRoute(routes, {
     path: `${path}/import`,
     summary: `Import ${about} from CSV, the whole file or nothing`,
     description: `${repeats} ${FORMS}`,
-    access: "change",
+    access: "operate",
+    apps,
     query: csvQuery,
     body: csvBody,
     reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },
@@ -62,7 +66,8 @@ export function fileRoutes<Taken extends TSchema, Preview extends TSchema>(
     path: `${path}/import/preview`,
     summary: `Preview the import of a CSV file of ${about}`,
     description: `Reads the whole file by the same rules, names each wrong line, and stores nothing. ${FORMS}`,
-    access: "read",
+    access: "detail",
+    apps,
     query: csvQuery,
     body: csvBody,
     reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },

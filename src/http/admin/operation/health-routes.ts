@@ -11,6 +11,7 @@ import {
   setAsideQuery,
 } from "../../../contract/admin/health.ts";
 import { countSetAside, type ListedSetAside, pageSetAside } from "../../../db/set-aside.ts";
+import { appsFor } from "../../../domain/access/role.ts";
 import { decodeEntry } from "../../../journal/entry.ts";
 import { beginningOf } from "../../../journal/packed-body.ts";
 import { LIMITS } from "../../../limits.ts";
@@ -26,16 +27,17 @@ export function healthRoutes(routes: FastifyInstance, context: OperationContext)
     summary: "Health of the server",
     description:
       "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while the database is away.",
-    access: "read",
+    access: "report",
+    apps: "some",
     answer: healthEnvelope,
-    run: async () => healthOf(context),
+    run: async ({ request }) => healthOf(context, appsFor(request.actor.grants, "report")),
   });
 
   adminRoute(routes, {
     path: "ledger",
     summary: "What was received, and what became of it",
     description: "By minute, hour or day of the app's local clock. In each, received = stored + duplicate + rejected.",
-    access: "read",
+    access: "report",
     query: ledgerQuery,
     answer: ledgerEnvelope,
     run: async ({ query }) => {
@@ -54,18 +56,20 @@ function setAsideRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: O
   adminRoute(routes, {
     path: "set-aside",
     summary: "Journal entries that could not be understood, newest first",
-    access: "read",
+    access: "detail",
+    apps: "some",
     query: setAsideQuery,
     answer: setAsideEnvelope,
-    run: async ({ query }) => {
+    run: async ({ query, request }) => {
       const { app_id, before = Number.MAX_SAFE_INTEGER } = query;
-      const appId = app_id === undefined ? undefined : (await apps.findById(Number(app_id))).appId;
+      const own = appsFor(request.actor.grants, "detail");
+      const chosen = app_id === undefined ? own : [(await apps.findById(Number(app_id))).appId];
       const [limit, shownBytes] = [LIMITS.setAsidePage + 1, LIMITS.setAsideShownBytes];
-      const rows = await pageSetAside(pool, { appId, beforeId: Number(before), limit, shownBytes });
+      const rows = await pageSetAside(pool, { apps: chosen, beforeId: Number(before), limit, shownBytes });
       return {
         entries: await Promise.all(rows.slice(0, LIMITS.setAsidePage).map(shownEntry)),
         has_more: rows.length > LIMITS.setAsidePage,
-        total: await countSetAside(pool),
+        total: await countSetAside(pool, own),
       };
     },
   });
@@ -74,10 +78,14 @@ function setAsideRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: O
     path: "set-aside/replay",
     summary: "Replay entries that were set aside",
     description: "Answers at once. Entries that still cannot be understood are set aside again, with the reason.",
-    access: "change",
+    access: "operate",
+    apps: "some",
     body: replayBody,
     answer: replayEnvelope,
-    run: async ({ body, by }) => ({ requested: await replaySetAside({ pool, vault, clock, by }, body) }),
+    run: async ({ body, by, request }) => {
+      const own = appsFor(request.actor.grants, "operate");
+      return { requested: await replaySetAside({ pool, vault, clock, by }, body, own) };
+    },
   });
 }
 

@@ -9,6 +9,7 @@ import { describeDatabase } from "../../../db/engine/database.ts";
 import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
+import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
 import { healthProblems, healthState } from "../../../domain/health.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
@@ -56,18 +57,18 @@ type StoredContext = {
 
 type Stored = Pick<HealthAnswer, "database" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
 
-/** The health of the whole server. While the database is away, only what the process itself knows. */
-export async function healthOf(context: HealthContext): Promise<HealthAnswer> {
-  const stored = await storedFacts(context).catch((error: unknown) => {
+/** The health of the whole server, with what concerns these apps. While the database is away, only what the process itself knows. */
+export async function healthOf(context: HealthContext, apps: AppChoice): Promise<HealthAnswer> {
+  const stored = await storedFacts(context, apps).catch((error: unknown) => {
     if (isDatabaseAway(error)) return UNKNOWN;
     throw error;
   });
-  const own = ownFacts(context);
+  const own = ownFacts(context, apps);
   const problems = problemsOf(own, stored);
   return { state: healthState(problems), problems, ...own, ...stored };
 }
 
-function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: OwnContext) {
+function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: OwnContext, apps: AppChoice) {
   return {
     now_ms: clock(),
     version: VERSION,
@@ -87,6 +88,7 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
     },
     refused: context.refusals
       .list()
+      .filter(({ appId }) => isAmong(apps, appId))
       .map(({ appId, refusal, calls, lastAtMs }) => ({ app_id: appId, reason: refusal, calls, last_at_ms: lastAtMs }))
       .sort((one, other) => other.last_at_ms - one.last_at_ms)
       .slice(0, REFUSALS_LISTED_MAX),
@@ -96,13 +98,13 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
 
 const UNKNOWN: Stored = { database: null, lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
 
-async function storedFacts(context: StoredContext): Promise<Stored> {
+async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Stored> {
   const { pool, vault, clock, config } = context;
   const nowMs = clock();
   const [database, cube, setAside, outbox, costs, orders] = await Promise.all([
     describeDatabase(pool),
     staleSlices(pool),
-    countSetAside(pool),
+    countSetAside(pool, apps),
     showState(pool, vault, { appId: undefined, nowMs }),
     loadCostAccounts(pool, { fromDay: firstScheduledDay(nowMs) }),
     sumOrdersWithoutRate(pool),
@@ -115,14 +117,26 @@ async function storedFacts(context: StoredContext): Promise<Stored> {
       cube_age_ms: cube.sinceMs === null ? 0 : Math.max(0, nowMs - cube.sinceMs),
       set_aside: setAside,
     },
-    lanes: outbox.lanes,
-    accounts: outbox.accounts,
-    cost_pulls: costs.map((account) => ({ app_id: account.appId, ...statusRecord(account, nowMs) })),
-    orders_without_rate: orders.map(({ appId, ...rest }) => {
-      const rates = context.apps.byId(appId)?.rates ?? {};
-      return { app_id: appId, ...rest, is_rate_set: Object.hasOwn(rates, rest.currency) };
-    }),
+    ...stateOf(outbox, apps),
+    cost_pulls: costs
+      .filter(({ appId }) => isAmong(apps, appId))
+      .map((account) => ({ app_id: account.appId, ...statusRecord(account, nowMs) })),
+    orders_without_rate: orders
+      .filter(({ appId }) => isAmong(apps, appId))
+      .map(({ appId, ...rest }) => {
+        const rates = context.apps.byId(appId)?.rates ?? {};
+        return { app_id: appId, ...rest, is_rate_set: Object.hasOwn(rates, rest.currency) };
+      }),
   };
+}
+
+/** The part of the outbox's state that concerns these apps. */
+export function stateOf<Part extends { app_id: number }, Other extends { app_id: number }>(
+  { lanes, accounts }: { lanes: Part[]; accounts: Other[] },
+  apps: AppChoice,
+): { lanes: Part[]; accounts: Other[] } {
+  const isSeen = ({ app_id }: { app_id: number }) => isAmong(apps, app_id);
+  return { lanes: lanes.filter(isSeen), accounts: accounts.filter(isSeen) };
 }
 
 function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {

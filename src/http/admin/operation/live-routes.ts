@@ -3,7 +3,7 @@ import { liveQuery } from "../../../contract/live.ts";
 import { LIMITS } from "../../../limits.ts";
 import { openStream } from "../../live/stream.ts";
 import { adminStreamRoute } from "../admin-route.ts";
-import { isStillSignedIn } from "../authentication.ts";
+import { maySeeStill } from "../authentication.ts";
 import type { OperationContext } from "./operation-context.ts";
 
 /** Everything that SDKs and ad platforms send, for people signed in to the console. */
@@ -15,7 +15,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: OperationCon
       "Server-sent events: events, registrations, touches and every other collection call that this process answers, " +
       `with the reason of each refusal. All calls of debug mode, and at most ${LIMITS.liveCallsPerS} others a second; ` +
       "`event: missed` counts those left out. Ends with the session.",
-    access: "read",
+    access: "detail",
     query: liveQuery,
     send: async ({ query, request, reply }) => {
       const { appId } = await context.apps.findById(Number(query.app_id));
@@ -23,7 +23,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: OperationCon
       const watched = { appId, clientId, event, scope };
       await openStream(context.live, { request, reply }, watched, {
         messageOf: ({ message }) => message,
-        mayGoOn: () => isStillSignedIn(context, request.actor),
+        mayGoOn: () => maySeeStill(context, request.actor, appId),
       });
       return reply;
     },

@@ -10,10 +10,12 @@ import {
   resendBody,
   resentAnswer,
 } from "../../../contract/setting/postback.ts";
+import { appsFor } from "../../../domain/access/role.ts";
 import { readList } from "../../../domain/postback/postback-request.ts";
 import { LIMITS } from "../../../limits.ts";
 import { showPostbacks, showRecent, showState } from "../../../postback/outbox-view.ts";
 import { adminRoute } from "../admin-route.ts";
+import { stateOf } from "./health.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { postbackTestRoutes } from "./postback-test-routes.ts";
 
@@ -24,7 +26,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
   adminRoute(routes, {
     path: "postbacks",
     summary: "Postbacks of an app, newest first",
-    access: "read",
+    access: "detail",
     query: postbackListQuery,
     answer: postbackListAnswer,
     run: async ({ query }) => {
@@ -36,7 +38,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
   adminRoute(routes, {
     path: "postback/recent",
     summary: "Outcomes of the last day's postbacks, with reasons",
-    access: "read",
+    access: "detail",
     query: recentPostbacksQuery,
     answer: recentPostbacksAnswer,
     run: async ({ query }) => {
@@ -49,12 +51,14 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
     path: "postback/status",
     summary: "The outbox, and the last error of each account",
     description: "For one app, or for all apps when `app_id` is absent.",
-    access: "read",
+    access: "detail",
+    apps: "some",
     query: postbackStatusQuery,
     answer: postbackStateAnswer,
-    run: async ({ query }) => {
+    run: async ({ query, request }) => {
       const app = query.app_id === undefined ? undefined : await apps.findById(Number(query.app_id));
-      return showState(pool, vault, { appId: app?.appId, nowMs: clock() });
+      const state = await showState(pool, vault, { appId: app?.appId, nowMs: clock() });
+      return stateOf(state, appsFor(request.actor.grants, "detail"));
     },
   });
 
@@ -64,7 +68,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
     description:
       "Those of a client, all that ended with a status, or only those named. Postbacks that were accepted or still wait " +
       "are refused and counted. When `has_more` is true, call again for the rest.",
-    access: "change",
+    access: "operate",
     body: resendBody,
     reading: { bytesMax: LIMITS.reportBodyBytes, numbersAreIds: true },
     answer: resentAnswer,

@@ -23,7 +23,8 @@ export function postbackTestRoutes(routes: FastifyInstance, context: OperationCo
     path: "postback/test",
     summary: "What a test conversion needs",
     description: "The keys of a click at the platform, and whether the platform can tell tests from real conversions.",
-    access: "read",
+    access: "detail",
+    apps: "some",
     query: postbackTestQuery,
     answer: postbackTestFormAnswer,
     run: async ({ query }) => testFormOf(query.ad_platform, await askedConnectors(context, query)),
@@ -36,7 +37,7 @@ export function postbackTestRoutes(routes: FastifyInstance, context: OperationCo
       "Of a user (`client_id`) or of a click (`click`, `device`), through one account, with the request that a real " +
       "postback would send. It is not stored, counted or sent again, and has an id that no real conversion has. A " +
       "platform without a mark of tests counts it like a real one. One at a time per app.",
-    access: "change",
+    access: "operate",
     body: postbackTestBody,
     reading: { bytesMax: LIMITS.settingsBodyBytes, numbersAreIds: true },
     answer: postbackTestAnswer,

@@ -24,6 +24,7 @@ export function refundFileRoutes(routes: FastifyInstance, context: RefundFileCon
     { ...context, running },
     {
       path: "refund",
+      apps: "one",
       about: "refunds",
       repeats:
         "A refund whose `refund_id` is known stays as it is; without one, the id is made from the row, so that a file " +

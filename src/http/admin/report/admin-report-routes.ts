@@ -22,7 +22,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
     path: "report/explain",
     summary: "The users, orders and costs behind a number of the ad report",
     description: "The listed rows add up to the sums that the number is computed from.",
-    access: "read",
+    access: "detail",
     body: cellBody,
     answer: explainedAnswer,
     run: async ({ body }) => {
@@ -35,7 +35,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
     path: "export",
     summary: "Events, orders or users as a stream of NDJSON or CSV",
     description: `One consistent snapshot. The trailer \`${ROWS}\` holds the number of rows.`,
-    access: "read",
+    access: "detail",
     body: exportBody,
     send: async ({ body, by, reply }) => {
       if (running.exports >= LIMITS.exportsAtOnce) {

@@ -18,7 +18,7 @@ export function attributionRoutes(
   adminRoute(routes, {
     path: "attribution/why",
     summary: "Why a user belongs to a platform, or to none",
-    access: "read",
+    access: "detail",
     query: whyQuery,
     answer: whyAnswer,
     run: async ({ query }) => {
@@ -32,7 +32,7 @@ export function attributionRoutes(
   adminRoute(routes, {
     path: "attribution/fraud",
     summary: "Signs of fraud",
-    access: "read",
+    access: "report",
     query: fraudQuery,
     answer: fraudAnswer,
     run: async ({ query }) => fraudReport(pool, await apps.findById(Number(query.app_id)), daysOf(query)),

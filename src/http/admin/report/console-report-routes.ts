@@ -15,6 +15,7 @@ import {
 } from "../../../contract/admin/console-report.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
 import { inTransaction } from "../../../db/engine/pool.ts";
+import { mayEverywhere } from "../../../domain/access/role.ts";
 import { ApiError } from "../../../errors.ts";
 import { type AdReport, runAdReport } from "../../../report/ad/ad-report.ts";
 import { readAdReport } from "../../../report/ad/ad-report-request.ts";
@@ -39,7 +40,8 @@ export function consoleReportRoutes(routes: FastifyInstance, context: AdminRepor
     path: "report/catalogue",
     summary: "Metrics and dimensions of the ad report",
     description: "Names in English and Chinese, definitions, formulas, and which dimensions exclude one another.",
-    access: "read",
+    access: "report",
+    apps: "some",
     query: catalogueQuery,
     answer: catalogueAnswer,
     run: async ({ query }) => {
@@ -54,7 +56,7 @@ function reportRoute(routes: FastifyInstance, context: AdminReportContext): void
     path: "report/ad",
     summary: "Ad report for the console",
     description: "The public ad report without its signature and rate limit; sorted, and in pages.",
-    access: "read",
+    access: "report",
     body: consoleReportBody,
     answer: consoleReportAnswer,
     run: async ({ body }) => {
@@ -84,7 +86,7 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
     path: "report/ad/batch",
     summary: "Several ad reports from one snapshot",
     description: "For pages that show more than one report: all of them see the same data.",
-    access: "read",
+    access: "report",
     body: reportBatchBody,
     answer: reportBatchAnswer,
     run: async ({ body }) => {
@@ -112,7 +114,7 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
     path: "report/ad/csv",
     summary: "Ad report as a CSV file",
     description: "All rows in the requested order, with the total at the end. UTF-8 with a byte order mark.",
-    access: "read",
+    access: "report",
     body: reportCsvBody,
     send: async ({ body, by, reply }) => {
       const { pool, vault, clock } = context;
@@ -133,7 +135,7 @@ function requestTextRoute(routes: FastifyInstance, context: AdminReportContext):
     path: "report/request-text",
     summary: "An ad report as a call of the public interface",
     description: "Text to copy, signed with the key of a developer application, or with placeholders for the key.",
-    access: "read",
+    access: "report",
     body: requestTextBody,
     answer: requestTextAnswer,
     run: async ({ body, request }) => {
@@ -153,8 +155,12 @@ async function keyFor(
   { actor, by }: FastifyRequest,
   body: Parameters<typeof showSigningKey>[1],
 ): Promise<string> {
-  if (actor.role !== "admin") {
-    throw new ApiError("notGranted", "Only admins can see a request signed with the key of a developer application.");
+  // The key may open other apps, too.
+  if (!mayEverywhere(actor.grants, "installation")) {
+    throw new ApiError(
+      "notGranted",
+      "Only admins of all apps can see a request signed with the key of a developer application.",
+    );
   }
   const { pool, vault, clock } = context;
   return showSigningKey({ pool, vault, clock, by }, body, async (developer) => {

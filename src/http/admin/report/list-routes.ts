@@ -19,7 +19,7 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     summary: "Order list, for the console",
     description:
       "The order list of the public interface without its signature and its rate limit, and with the refunds of each order.",
-    access: "read",
+    access: "detail",
     body: ordersBody,
     answer: refundedOrderListAnswer,
     run: async ({ body }) => {
@@ -33,7 +33,7 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     path: "report/users",
     summary: "User list, for the console",
     description: "The user list of the public interface without its signature and its rate limit.",
-    access: "read",
+    access: "detail",
     body: usersBody,
     answer: userListAnswer,
     run: async ({ body }) => {
@@ -46,7 +46,7 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     path: "report/fields",
     summary: "Fields by which a list can be filtered and sorted, and its columns",
     description: "Derived from the same definitions as the lists, and from the app's own properties.",
-    access: "read",
+    access: "detail",
     query: listFieldsQuery,
     answer: listFieldsAnswer,
     run: async ({ query }) => {

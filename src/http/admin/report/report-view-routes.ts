@@ -28,7 +28,7 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
     path: "report/views",
     summary: "Saved views of the ad report",
     description: "The caller's own views and the shared ones.",
-    access: "read",
+    access: "report",
     query: appIdQuery,
     answer: savedViewsAnswer,
     run: async ({ query, request }) => {
@@ -64,7 +64,7 @@ function changeRoutes(routes: FastifyInstance, context: AdminReportContext): voi
   adminRoute(routes, {
     path: "report/views/share",
     summary: "Share a view with everybody, or stop sharing it",
-    access: "change",
+    access: "setting",
     body: viewShareBody,
     answer: savedViewAnswer,
     run: async ({ body, request }) => shownView(await shareView(deskOf(context, request), body), request.actor),
@@ -84,7 +84,7 @@ function changeRoutes(routes: FastifyInstance, context: AdminReportContext): voi
 }
 
 function deskOf({ pool, vault, clock }: AdminReportContext, { by, actor }: FastifyRequest) {
-  return { pool, vault, clock, by, role: actor.role };
+  return { pool, vault, clock, by, actor };
 }
 
 function shownView(view: ReportView, actor: Actor): SavedView {

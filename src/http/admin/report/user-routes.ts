@@ -34,7 +34,7 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
     path: "users/erase",
     summary: "Erase a user: everything stored about one client, for ever",
     description: "`state` is `erased`, or `accepted` when another process fills the tables or they are far behind.",
-    access: "change",
+    access: "setting",
     body: eraseBody,
     reading: { numbersAreIds: true },
     answer: eraseAnswer,
@@ -56,7 +56,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
   adminRoute(routes, {
     path: "user",
     summary: "One user: registration, source, device, properties, figures",
-    access: "read",
+    access: "detail",
     query: userQuery,
     answer: userViewAnswer,
     run: async ({ query }) => {
@@ -69,7 +69,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
     path: "user/timeline",
     summary: "What happened to one user, newest first",
     description: "Touches, registration and returns, events, orders, refunds and postbacks, page by page.",
-    access: "read",
+    access: "detail",
     query: timelineQuery,
     answer: timelineAnswer,
     run: async ({ query }) => {
@@ -83,7 +83,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
   adminRoute(routes, {
     path: "user/search",
     summary: "Find users by one of their ids",
-    access: "read",
+    access: "detail",
     query: userSearchQuery,
     answer: userSearchAnswer,
     run: async ({ query }) => {

@@ -13,9 +13,11 @@ import {
 } from "../../../contract/setting/session.ts";
 import { type AdminUser, loadAdminUsers } from "../../../db/admin-user.ts";
 import { loadAudit } from "../../../db/audit-log.ts";
+import { appsFor } from "../../../domain/access/role.ts";
 import { LIMITS } from "../../../limits.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SessionContext } from "./session-context.ts";
+import { shownGrants } from "./shown-grants.ts";
 
 type PeopleContext = Pick<SessionContext, "pool" | "vault" | "clock">;
 
@@ -32,7 +34,8 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
     summary: "Add a person to the console",
     description:
       "The answer holds a one-time token. The person opens `/console/setup#` followed by the token to set a password.",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: consoleUserBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await addPerson({ pool, vault, clock, by }, body)),
@@ -41,7 +44,8 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
   adminRoute(routes, {
     path: "console-users/link",
     summary: "Make a new one-time token for a person who forgot the password",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: consoleUserNameBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await linkPerson({ pool, vault, clock, by }, body)),
@@ -52,19 +56,22 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
   adminRoute(routes, {
     path: "console-users",
     summary: "People of the console",
-    access: "read",
+    access: "detail",
+    apps: "all",
     answer: envelopeSchema(consoleUserList),
     run: async () => ({ users: (await loadAdminUsers(pool)).map(shownUser) }),
   });
 
   adminRoute(routes, {
     path: "console-users/role",
-    summary: "Change a person's role",
-    access: "change",
+    summary: "Give a person other roles",
+    description: "Instead of the earlier ones. Other sessions of the person end.",
+    access: "installation",
+    apps: "all",
     body: consoleUserBody,
     answer: envelopeSchema(emptyData),
-    run: async ({ body, by }) => {
-      await changePersonRole({ pool, vault, clock, by }, body);
+    run: async ({ body, by, request }) => {
+      await changePersonRole({ pool, vault, clock, by }, body, request.actor.session);
       return {};
     },
   });
@@ -72,7 +79,8 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
   adminRoute(routes, {
     path: "console-users/remove",
     summary: "Remove a person",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: consoleUserNameBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
@@ -86,13 +94,15 @@ function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "poo
   adminRoute(routes, {
     path: "audit",
     summary: "Audit log: who changed what, newest first",
-    access: "read",
+    description: "What concerns no app is shown to those who have the role for all apps.",
+    access: "detail",
+    apps: "some",
     query: auditQuery,
     answer: envelopeSchema(auditPage),
-    run: async ({ query }) => {
+    run: async ({ query, request }) => {
       const { app_id, before } = query;
       const page = {
-        appId: app_id === undefined ? undefined : Number(app_id),
+        apps: app_id === undefined ? appsFor(request.actor.grants, "detail") : [Number(app_id)],
         beforeId: Number(before ?? Number.MAX_SAFE_INTEGER),
       };
       // One more than is shown tells whether there is another page.
@@ -113,6 +123,6 @@ function shownInvited({ user, setupToken }: Invited): InvitedUser {
   return { ...shownUser(user), setup_token: setupToken };
 }
 
-function shownUser({ name, role, createdAtMs }: AdminUser): ConsoleUser {
-  return { name, role, created_at_ms: createdAtMs };
+function shownUser({ name, grants, createdAtMs }: AdminUser): ConsoleUser {
+  return { name, grants: shownGrants(grants), created_at_ms: createdAtMs };
 }

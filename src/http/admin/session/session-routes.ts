@@ -16,6 +16,7 @@ import { knownDevice, rememberDevice } from "./known-device.ts";
 import { PasswordDesk, type Standing } from "./password-desk.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionContext } from "./session-context.ts";
+import { shownGrants } from "./shown-grants.ts";
 import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
 
 const sessionAnswer = envelopeSchema(signedIn);
@@ -161,7 +162,7 @@ function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
   adminRoute(routes, {
     path: "session",
     summary: "Who is signed in",
-    access: "read",
+    access: "own",
     answer: sessionAnswer,
     run: async ({ request }) => shownSession(context, await actorOf(context, request)),
   });
@@ -235,9 +236,9 @@ function shownOpened(
 ): Session {
   setSession(request, reply, session);
   rememberDevice(context.vault, user.name, { request, reply });
-  return shownSession(context, { name: user.name, role: user.role, session });
+  return shownSession(context, { name: user.name, grants: user.grants, session });
 }
 
-function shownSession({ vault }: Pick<SessionContext, "vault">, { name, role, session }: Actor): Session {
-  return { name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) };
+function shownSession({ vault }: Pick<SessionContext, "vault">, { name, grants, session }: Actor): Session {
+  return { name, grants: shownGrants(grants), csrf: session === undefined ? "" : csrfTokenOf(vault, session) };
 }

@@ -22,7 +22,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
   adminRoute(routes, {
     path: "accounts",
     summary: "Accounts of an app at ad platforms, without their secrets",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: accountListAnswer,
     run: async ({ query }) => {
@@ -34,7 +34,8 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
   adminRoute(routes, {
     path: "accounts/fields",
     summary: "Fields of an account at a platform",
-    access: "read",
+    access: "detail",
+    apps: "some",
     query: accountFieldsQuery,
     answer: accountFieldsAnswer,
     run: async ({ query }) => ({
@@ -47,7 +48,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     summary: "Create or change an account",
     description:
       "Absent fields stay as they are. When the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or empty texts to remove them: a secret is never sent to an address that it was not given for.",
-    access: "change",
+    access: "setting",
     body: accountSetBody,
     answer: accountAnswer,
     run: async ({ body, by }) => {
@@ -60,7 +61,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     path: "accounts/remove",
     summary: "Remove an account",
     description: "Postbacks still waiting for it are marked as failed; `given_up` counts them.",
-    access: "change",
+    access: "setting",
     body: accountRemoveBody,
     answer: givenUpAnswer,
     run: async ({ body, by }) => dropAccount({ pool, vault, clock, by }, body),

@@ -14,7 +14,8 @@ import {
   rotatedSecret,
   shownApp,
 } from "../../../contract/setting/app.ts";
-import { loadApps, withoutKeys } from "../../../db/app.ts";
+import { type App, loadApps, withoutKeys } from "../../../db/app.ts";
+import { type Grants, mayIn } from "../../../domain/access/role.ts";
 import { firstTimes } from "../../../report/checklist.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
@@ -33,16 +34,22 @@ function listRoutes(
   adminRoute(routes, {
     path: "apps",
     summary: "Apps",
-    description: "With their access tokens, which every client holds; the other secrets are shown by `apps/keys`.",
-    access: "read",
+    description:
+      "The caller's, with their access tokens, which every client holds; viewers see none. The other secrets are shown by `apps/keys`.",
+    access: "report",
+    apps: "some",
     answer: envelopeSchema(appsAnswer),
-    run: async () => ({ apps: (await loadApps(pool, vault)).map(withoutKeys) }),
+    run: async ({ request }) => {
+      const { grants } = request.actor;
+      const seen = (await loadApps(pool, vault)).filter(({ appId }) => mayIn(grants, "report", appId));
+      return { apps: seen.map((app) => shownTo(grants, app)) };
+    },
   });
 
   adminRoute(routes, {
     path: "apps/checklist",
     summary: "Checklist of a new app: which steps are done, and since when",
-    access: "read",
+    access: "report",
     query: appIdQuery,
     answer: envelopeSchema(checklist),
     run: async ({ query }) => {
@@ -54,6 +61,12 @@ function listRoutes(
   });
 }
 
+/** Viewers get no access token, with which data can be sent. */
+function shownTo(grants: Grants, app: App) {
+  const shown = withoutKeys(app);
+  return mayIn(grants, "detail", app.appId) ? shown : { ...shown, access_token: "" };
+}
+
 function changeRoutes(
   routes: FastifyInstance,
   { pool, vault, apps, clock }: Pick<SettingContext, "pool" | "vault" | "apps" | "clock">,
@@ -61,7 +74,8 @@ function changeRoutes(
   adminRoute(routes, {
     path: "apps/create",
     summary: "Create an app",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: appCreateBody,
     answer: envelopeSchema(shownApp),
     run: async ({ body, by }) => {
@@ -75,7 +89,7 @@ function changeRoutes(
     path: "apps/edit",
     summary: "Change an app",
     description: "Absent fields stay as they are. The time zone can change only while the app has no users.",
-    access: "change",
+    access: "setting",
     body: appEditBody,
     answer: envelopeSchema(shownApp),
     run: async ({ body, by }) => {
@@ -94,7 +108,7 @@ function secretRoutes(
     path: "apps/keys",
     summary: "The secrets of an app",
     description: "For admins only. A POST, because the audit log notes who looked.",
-    access: "change",
+    access: "setting",
     body: appBody,
     answer: envelopeSchema(appKeys),
     run: async ({ body, by }) => {
@@ -107,7 +121,7 @@ function secretRoutes(
     path: "apps/rotate",
     summary: "Replace a secret of an app with a new one",
     description: "The old one stops working at once.",
-    access: "change",
+    access: "setting",
     body: appRotateBody,
     answer: envelopeSchema(rotatedSecret),
     run: async ({ body, by }) => {

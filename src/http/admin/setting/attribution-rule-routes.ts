@@ -33,7 +33,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
   adminRoute(routes, {
     path: "attribution/rules",
     summary: "Attribution rules",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: envelopeSchema(ruleSettings),
     run: async ({ query }) => {
@@ -46,7 +46,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
     path: "attribution/rules",
     summary: "Set the rules of an app, or of one platform",
     description: "Replaces all rules set before for the same app and platform.",
-    access: "change",
+    access: "setting",
     body: rulesBody,
     answer: envelopeSchema(ruleSettings),
     run: async ({ body, by }) => shown(await setRules({ pool, vault, clock, by }, body)),
@@ -55,7 +55,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
   adminRoute(routes, {
     path: "attribution/what-if",
     summary: "Registrations decided again under other rules, without changing anything",
-    access: "read",
+    access: "detail",
     body: whatIfBody,
     answer: envelopeSchema(whatIfAnswer),
     run: async ({ body }) => {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { beginAuthorising, returnAuthorised } from "../../../admin/setting/authorisations.ts";
+import { type AuthorisingDesk, beginAuthorising, returnAuthorised } from "../../../admin/setting/authorisations.ts";
 import { chooseAuthorised } from "../../../admin/setting/authorised-accounts.ts";
 import {
   authoriseBody,
@@ -10,6 +10,7 @@ import {
   chosenAnswer,
   returnedAnswer,
 } from "../../../contract/setting/authorisation.ts";
+import { mayIn } from "../../../domain/access/role.ts";
 import { callable } from "../../../domain/network.ts";
 import { ApiError } from "../../../errors.ts";
 import { Sender } from "../../../outbound/sender.ts";
@@ -30,14 +31,15 @@ const AT_ONCE_MAX = 4;
 
 /** Connecting accounts by authorising us at the platform. */
 export function authorisationRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, vault, clock, config } = context;
+  const { config } = context;
   const mayCallPrivate = config.platformPrivateNetworks;
   let calling = 0;
 
   adminRoute(routes, {
     path: "accounts/authorise",
     summary: "Platforms whose accounts can be connected by authorisation",
-    access: "read",
+    access: "detail",
+    apps: "some",
     answer: authoriseFormAnswer,
     run: async () => ({ platforms: AUTHORISED_PLATFORMS.map(formOf), redirect_path: REDIRECT_PATH }),
   });
@@ -48,12 +50,12 @@ export function authorisationRoutes(routes: FastifyInstance, context: SettingCon
     description:
       "Answers the address of the platform's page. The authorisation belongs to the caller's session, lasts 15 minutes " +
       "and is used once; a holder of the admin token cannot begin one.",
-    access: "change",
+    access: "setting",
     body: authoriseBody,
     answer: begunAnswer,
-    run: async ({ body, by, request }) => {
+    run: async ({ body, request }) => {
       const redirectUrl = redirectUrlOf(request, body.base_url);
-      const desk = { pool, vault, clock, by, session: request.actor.session, mayCallPrivate, redirectUrl };
+      const desk = { ...deskOf(context, request), mayCallPrivate, redirectUrl };
       return beginAuthorising(desk, body);
     },
   });
@@ -63,16 +65,17 @@ export function authorisationRoutes(routes: FastifyInstance, context: SettingCon
     summary: "Hand over what the platform has sent back, and list the accounts",
     description:
       "Uses up the state and the code. The tokens wait, sealed, until accounts are chosen: half an hour at most.",
-    access: "change",
+    access: "setting",
+    apps: "some",
     body: authoriseReturnBody,
     answer: returnedAnswer,
-    run: async ({ body, by, request }) => {
+    run: async ({ body, request }) => {
       if (calling >= AT_ONCE_MAX)
         throw new ApiError("overloaded", "Others are being authorised at this moment: try again.", { retryAfterS: 5 });
       const sender = new Sender({ deadlineMs: DEADLINE_MS, connectionsMax: 1, mayCall: callable({ mayCallPrivate }) });
       calling += 1;
       try {
-        return await returnAuthorised({ pool, vault, clock, by, session: request.actor.session, sender }, body);
+        return await returnAuthorised({ ...deskOf(context, request), sender }, body);
       } finally {
         calling -= 1;
         sender.close();
@@ -85,12 +88,18 @@ export function authorisationRoutes(routes: FastifyInstance, context: SettingCon
     summary: "Connect the chosen accounts",
     description:
       "Creates accounts, or gives existing ones the new tokens, which all accounts of the authorisation share.",
-    access: "change",
+    access: "setting",
+    apps: "some",
     body: authoriseChooseBody,
     answer: chosenAnswer,
-    run: async ({ body, by, request }) =>
-      chooseAuthorised({ pool, vault, clock, by, session: request.actor.session }, body),
+    run: async ({ body, request }) => chooseAuthorised(deskOf(context, request), body),
   });
+}
+
+/** The app of an authorisation is known only to its row: the act asks whether the person may still change it. */
+function deskOf({ pool, vault, clock }: SettingContext, { by, actor }: FastifyRequest): AuthorisingDesk {
+  const maySet = (appId: number) => mayIn(actor.grants, "setting", appId);
+  return { pool, vault, clock, by, session: actor.session, maySet };
 }
 
 function formOf(platform: string) {

@@ -19,7 +19,7 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "callbacks",
     summary: "Callbacks to an app's own systems, without their secrets",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: callbackListAnswer,
     run: async ({ query }) => {
@@ -34,7 +34,7 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
     description:
       "`attribution`: a GET with macros for each attributed user. `event`: a signed POST for each of the named events. " +
       "A generated secret is shown in this answer only.",
-    access: "change",
+    access: "setting",
     body: callbackSetBody,
     answer: madeCallbackAnswer,
     run: ({ body, by }) =>
@@ -45,7 +45,7 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
     path: "callbacks/remove",
     summary: "Remove a callback",
     description: "Calls still waiting for it are marked as failed; `given_up` counts them.",
-    access: "change",
+    access: "setting",
     body: callbackRemoveBody,
     answer: givenUpAnswer,
     run: ({ body, by }) => dropCallback({ pool, vault, clock, by }, body),

@@ -40,7 +40,7 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
     path: "campaigns/links",
     summary: "Monitoring links",
     description: "To enter at the platform, which replaces the macros and calls the links.",
-    access: "read",
+    access: "detail",
     query: linkQuery,
     answer: campaignLinksAnswer,
     run: async ({ query, request }) => {
@@ -55,7 +55,8 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "platforms",
     summary: "Ad platforms, and what each supports",
-    access: "read",
+    access: "report",
+    apps: "some",
     query: platformListQuery,
     answer: platformListAnswer,
     run: async ({ query }) => ({
@@ -69,7 +70,7 @@ function listRoutes(routes: FastifyInstance, context: SettingContext): void {
   adminRoute(routes, {
     path: "campaigns",
     summary: "Campaigns of an app, with their recent touches and users",
-    access: "read",
+    access: "report",
     query: campaignListQuery,
     answer: campaignListAnswer,
     run: async ({ query }) => {
@@ -110,7 +111,7 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
   adminRoute(routes, {
     path: "campaigns/create",
     summary: "Create a campaign",
-    access: "change",
+    access: "operate",
     body: campaignCreateBody,
     answer: campaignAnswer,
     run: async ({ body, by }) => shownCampaign(await addCampaign({ pool, vault, clock, by }, body)),
@@ -120,7 +121,7 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
     path: "campaigns/edit",
     summary: "Change a campaign",
     description: "Absent fields stay as they are.",
-    access: "change",
+    access: "operate",
     body: campaignChangeBody,
     answer: campaignAnswer,
     run: async ({ body, by }) => shownCampaign(await editCampaign({ pool, vault, clock, by }, body)),

@@ -23,7 +23,7 @@ export function connectorRoutes(routes: FastifyInstance, context: SettingContext
   adminRoute(routes, {
     path: "connectors",
     summary: "Connectors that an app has declared, and the placeholders",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: connectorListAnswer,
     run: async ({ query }) => {
@@ -38,7 +38,7 @@ export function connectorRoutes(routes: FastifyInstance, context: SettingContext
     summary: "Check a declared connector, without storing or sending anything",
     description:
       "Shows the call for each event type, with made-up values or about a user (`client_id`), and how a given answer would be read. The account's values are always made up.",
-    access: "read",
+    access: "detail",
     body: connectorCheckBody,
     reading: { bytesMax: LIMITS.settingsBodyBytes, numbersAreIds: true },
     answer: connectorCheckAnswer,
@@ -50,7 +50,7 @@ export function connectorRoutes(routes: FastifyInstance, context: SettingContext
     summary: "Declare how a platform takes postbacks",
     description:
       "For platforms without a connector in the program; replaces the app's declaration for the platform. Accounts, rules, tests and dry runs then work as for every other platform. Secrets belong to the account, as `{account.NAME}`. While accounts hold secrets, the address stays.",
-    access: "change",
+    access: "setting",
     body: connectorSetBody,
     answer: connectorAnswer,
     run: async ({ body, by }) => setConnector({ pool, vault, clock, by, mayCallPrivate }, body),
@@ -60,7 +60,7 @@ export function connectorRoutes(routes: FastifyInstance, context: SettingContext
     path: "connectors/remove",
     summary: "Remove a declared connector",
     description: "Its accounts must be removed first.",
-    access: "change",
+    access: "setting",
     body: connectorRemoveBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => dropConnector({ pool, vault, clock, by }, body),

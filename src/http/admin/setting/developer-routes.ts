@@ -27,7 +27,8 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
   adminRoute(routes, {
     path: "developers",
     summary: "Developer applications",
-    access: "read",
+    access: "detail",
+    apps: "all",
     answer: envelopeSchema(developerList),
     run: async () => ({ developers: (await loadDeveloperApps(pool, vault)).map(shown) }),
   });
@@ -35,7 +36,8 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
   adminRoute(routes, {
     path: "developers/create",
     summary: "Request a developer application",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: developerBody,
     answer: envelopeSchema(developerState),
     run: async ({ body, by }) => {
@@ -48,7 +50,8 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
     path: "developers/edit",
     summary: "Change which apps a developer application may read, and how often",
     description: "Absent fields stay as they are.",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: developerEditBody,
     answer: envelopeSchema(shownDeveloper),
     run: async ({ body, by }) => shown(await editDeveloper({ pool, vault, clock, by }, body)),
@@ -60,7 +63,8 @@ function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
     path: "developers/decide",
     summary: "Approve, refuse or disable a developer application",
     description: "The answer to an approval holds the `app_key`.",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: developerDecisionBody,
     answer: envelopeSchema(developerDecision),
     run: async ({ body, by }) => {
@@ -73,7 +77,8 @@ function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
     path: "developers/rotate",
     summary: "Give a developer application a new key",
     description: "Reports signed with the old key are refused at once.",
-    access: "change",
+    access: "installation",
+    apps: "all",
     body: developerIdBody,
     answer: envelopeSchema(developerKey),
     run: async ({ body, by }) => ({ id: body.id, app_key: await rotateDeveloper({ pool, vault, clock, by }, body) }),

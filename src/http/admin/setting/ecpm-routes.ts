@@ -18,7 +18,7 @@ export function ecpmRoutes(routes: FastifyInstance, { pool, vault, apps, clock }
   adminRoute(routes, {
     path: "ecpms",
     summary: "eCPMs of an app's ad units",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: ecpmListAnswer,
     run: async ({ query }) => {
@@ -32,7 +32,7 @@ export function ecpmRoutes(routes: FastifyInstance, { pool, vault, apps, clock }
     summary: "Set what an ad unit earns in a period",
     description:
       "Replaces the eCPM of the same ad unit and first day. Periods of an ad unit must not overlap. Each `$AdShow` of the unit without an `$ecpm` of its own then earns a thousandth of it; reports are recounted at once.",
-    access: "change",
+    access: "operate",
     body: ecpmSetBody,
     answer: ecpmAnswer,
     run: async ({ body, by }) => setEcpm({ pool, vault, clock, by }, body),
@@ -41,7 +41,7 @@ export function ecpmRoutes(routes: FastifyInstance, { pool, vault, apps, clock }
   adminRoute(routes, {
     path: "ecpms/remove",
     summary: "Remove an eCPM",
-    access: "change",
+    access: "operate",
     body: ecpmRemoveBody,
     answer: ecpmRemovedAnswer,
     run: async ({ body, by }) => dropEcpm({ pool, vault, clock, by }, body),

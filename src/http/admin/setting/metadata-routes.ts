@@ -20,7 +20,7 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "metadata",
     summary: "Events and properties of an app",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: envelopeSchema(appMetadata),
     run: async ({ query }) => shown(context, Number(query.app_id)),
@@ -29,7 +29,7 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "metadata/events/declare",
     summary: "Declare events, or switch them off",
-    access: "change",
+    access: "setting",
     body: eventDeclareBody,
     answer: envelopeSchema(appMetadata),
     run: async ({ body, by }) => {
@@ -42,7 +42,7 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "metadata/properties/declare",
     summary: "Declare properties and their types",
-    access: "change",
+    access: "setting",
     body: propertyDeclareBody,
     answer: envelopeSchema(appMetadata),
     run: async ({ body, by }) => {

@@ -27,7 +27,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
   adminRoute(routes, {
     path: "postback/rules",
     summary: "Postback rules of an app",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: ruleListAnswer,
     run: async ({ query }) => {
@@ -40,7 +40,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
     path: "postback/rules/create",
     summary: "Add a postback rule",
     description: "It comes after the existing rules.",
-    access: "change",
+    access: "setting",
     body: ruleCreateBody,
     answer: ruleAnswer,
     run: async ({ body, by }) => addRule({ pool, vault, clock, by }, body),
@@ -50,7 +50,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
     path: "postback/rules/edit",
     summary: "Change a postback rule",
     description: "Absent fields stay as they are. `properties` replaces all conditions; an empty list removes them.",
-    access: "change",
+    access: "setting",
     body: ruleChangeBody,
     answer: ruleAnswer,
     run: async ({ body, by }) => changeRule({ pool, vault, clock, by }, body),
@@ -59,7 +59,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
   adminRoute(routes, {
     path: "postback/rules/remove",
     summary: "Remove a postback rule",
-    access: "change",
+    access: "setting",
     body: ruleRemoveBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
@@ -80,7 +80,7 @@ function orderRoute(
     path: "postback/rules/order",
     summary: "Put the postback rules of an app in order",
     description: "Among rules for the same moment, event type, platform and campaign, the first match counts.",
-    access: "change",
+    access: "setting",
     body: ruleOrderBody,
     answer: ruleListAnswer,
     run: async ({ body, by }) => ({ rules: await orderRules({ pool, vault, clock, by }, body) }),
@@ -96,7 +96,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
     description:
       "Tries the rule `rule_id`, a rule given by the fields of a new one, or `rule_id` with some fields changed. The rule " +
       "is judged alone, as if it had always existed; every platform that takes postbacks counts as having an account.",
-    access: "read",
+    access: "detail",
     body: dryRunBody,
     answer: dryRunAnswer,
     run: async ({ body, request }) => {

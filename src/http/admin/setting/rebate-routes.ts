@@ -18,7 +18,7 @@ export function rebateRoutes(routes: FastifyInstance, { pool, vault, apps, clock
   adminRoute(routes, {
     path: "rebates",
     summary: "Rebates of an app's accounts",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: rebateListAnswer,
     run: async ({ query }) => {
@@ -32,7 +32,7 @@ export function rebateRoutes(routes: FastifyInstance, { pool, vault, apps, clock
     summary: "Set what an account gets back in a period",
     description:
       "Replaces the rebate of the same account and first day. Periods of an account must not overlap. `AdRealCost` is the cost × (1 − cash) ÷ (1 + credit), rounded for each row of costs; reports show it at once.",
-    access: "change",
+    access: "operate",
     body: rebateSetBody,
     answer: rebateAnswer,
     run: async ({ body, by }) => setRebate({ pool, vault, clock, by }, body),
@@ -41,7 +41,7 @@ export function rebateRoutes(routes: FastifyInstance, { pool, vault, apps, clock
   adminRoute(routes, {
     path: "rebates/remove",
     summary: "Remove a rebate",
-    access: "change",
+    access: "operate",
     body: rebateRemoveBody,
     answer: rebateRemovedAnswer,
     run: async ({ body, by }) => dropRebate({ pool, vault, clock, by }, body),

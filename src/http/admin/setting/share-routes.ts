@@ -10,7 +10,7 @@ export function shareRoutes(routes: FastifyInstance, { pool, vault, apps, clock 
   adminRoute(routes, {
     path: "shares",
     summary: "Share rules of an app",
-    access: "read",
+    access: "detail",
     query: appIdQuery,
     answer: shareListAnswer,
     run: async ({ query }) => {
@@ -24,7 +24,7 @@ export function shareRoutes(routes: FastifyInstance, { pool, vault, apps, clock 
     summary: "Set all share rules of an app",
     description:
       "Replaces the app's list. The first rule that fits a payment says which share of it counts in `roi_version` 2 and `AppGamePayNetAmount`; where none fits, `pay_share` does. A refund goes by the rule of its order. Two rules with the same conditions must not overlap, and a rule that can never count is refused. Payments are counted anew at once.",
-    access: "change",
+    access: "setting",
     body: shareSetBody,
     answer: shareListAnswer,
     run: async ({ body, by }) => setShares({ pool, vault, clock, by }, body),

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { SavedView } from "../../../../src/contract/admin/report-view.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -18,7 +18,7 @@ import { refreshViews } from "./view-query.ts";
 export function ManageViews({ views, onClose }: { views: readonly SavedView[]; onClose: () => void }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const mayShare = useMayChange();
+  const mayShare = useMay("setting");
   const [renamed, setRenamed] = useState<SavedView>();
   const changing = useMutation({
     mutationFn: ({ path, ...body }: { path: "share" | "remove"; view_id: number; is_shared?: boolean }) =>

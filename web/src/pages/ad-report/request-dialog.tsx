@@ -4,8 +4,8 @@ import type { RequestText } from "../../../../src/contract/admin/console-report.
 import type { DeveloperList } from "../../../../src/contract/setting/developer.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
+import { useMay } from "../../may.ts";
 import { publicUrl } from "../../public-url.ts";
-import { useMayChange } from "../../session.tsx";
 import { useStored } from "../../stored.ts";
 import { useTexts } from "../../texts.ts";
 import { CopyBlock } from "../../ui/copy-block.tsx";
@@ -20,8 +20,8 @@ import { texts } from "./texts.ts";
 export function RequestDialog({ state, onClose }: { state: ReportState; onClose: () => void }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const maySign = useMayChange();
-  const developers = useDevelopers(app_id);
+  const maySign = useMay("installation");
+  const developers = useDevelopers(app_id, maySign);
   const [chosen, setChosen] = useState<string>();
   const [tab, setTab] = useState<"curl" | "node" | "body">("curl");
   // If there is an application, the call is most likely wanted signed.
@@ -30,7 +30,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
   const query = useQuery({
     queryKey: ["report/request-text", body, developer],
     placeholderData: keepPreviousData,
-    enabled: !developers.isPending,
+    enabled: !developers.isLoading,
     queryFn: ({ signal }) =>
       post<RequestText>(
         "report/request-text",
@@ -70,9 +70,10 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
 }
 
 /** Applications that may make this call themselves. */
-function useDevelopers(appId: number) {
+function useDevelopers(appId: number, enabled: boolean) {
   return useQuery({
     queryKey: ["developers"],
+    enabled,
     queryFn: () => get<DeveloperList>("developers"),
     select: ({ developers }) =>
       developers.filter(({ state, apps }) => state === "approved" && (apps === "all" || apps.includes(appId))),

@@ -5,8 +5,8 @@ import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
+import { useMay } from "../../may.ts";
 import { daysBetween, useToday } from "../../report/days.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -113,7 +113,7 @@ function SaveDialog({ url, onSaved, onClose }: SaveDialogProps) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const today = useToday();
-  const mayShare = useMayChange();
+  const mayShare = useMay("setting");
   const [name, setName] = useState("");
   const [isShared, setShared] = useState(false);
   const saving = useChange({

@@ -25,7 +25,7 @@ export function Ecpms() {
   const close = () => setDoing(undefined);
   return (
     <>
-      <ListHead about={text.about} add={text.newEcpm} onAdd={() => setDoing({ kind: "create" })} />
+      <ListHead needs="operate" about={text.about} add={text.newEcpm} onAdd={() => setDoing({ kind: "create" })} />
       <QueryView query={ecpms}>{(data) => <EcpmTable ecpms={data.ecpms} onDo={setDoing} />}</QueryView>
       {doing?.kind === "create" && <EcpmForm onClose={close} />}
       {doing?.kind === "edit" && <EcpmForm ecpm={doing.ecpm} onClose={close} />}
@@ -40,6 +40,7 @@ function EcpmTable({ ecpms, onDo }: { ecpms: readonly ShownEcpm[]; onDo: (doing:
   const period = usePeriodText();
   const { columns: titles } = text;
   const actions = useActionColumn<ShownEcpm>({
+    needs: "operate",
     onEdit: (ecpm) => onDo({ kind: "edit", ecpm }),
     onRemove: (ecpm) => onDo({ kind: "remove", ecpm }),
   });

@@ -1,6 +1,7 @@
+import { mayAnywhere, mayIn } from "../../../../src/domain/access/role.ts";
 import type { ShownApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useGrants } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -16,9 +17,10 @@ type AppTableProps = { apps: readonly ShownApp[]; onDo: (doing: Doing) => void }
 
 export function AppTable({ apps, onDo }: AppTableProps) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const grants = useGrants();
+  const mayChange = mayAnywhere(grants, "setting");
   const columns = useColumns();
-  const cell = (app: ShownApp) => <Actions app={app} onDo={onDo} />;
+  const cell = (app: ShownApp) => mayIn(grants, "setting", app.app_id) && <Actions app={app} onDo={onDo} />;
   const actions: Column<ShownApp>[] = mayChange ? [{ name: "actions", title: text.columns.actions, cell }] : [];
   const empty = (
     <Empty title={text.none}>
@@ -58,12 +60,13 @@ function useColumns(): Column<ShownApp>[] {
     {
       name: "accessToken",
       title: text.columns.accessToken,
-      cell: ({ access_token }) => (
-        <span className="row one-line">
-          <code>{access_token}</code>
-          <CopyButton value={access_token} />
-        </span>
-      ),
+      cell: ({ access_token }) =>
+        access_token === "" ? null : (
+          <span className="row one-line">
+            <code>{access_token}</code>
+            <CopyButton value={access_token} />
+          </span>
+        ),
     },
     {
       name: "settings",

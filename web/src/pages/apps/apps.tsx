@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { type ShownApp, useApps, useChosenApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -18,7 +18,7 @@ import { texts } from "./texts.ts";
 export function AppsPage() {
   const text = useTexts(texts);
   const apps = useApps();
-  const mayChange = useMayChange();
+  const mayChange = useMay("installation");
   const { choose } = useChosenApp();
   const [, navigate] = useLocation();
   const [doing, setDoing] = useState<Doing | { what: "create" }>();

@@ -4,7 +4,7 @@ import type { RulesBody, ShownRuleSettings } from "../../../../src/contract/sett
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
@@ -72,7 +72,7 @@ function ScopeField({ settings, platform, onChange }: ScopeProps) {
 function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platform: string }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const saved = setRules(settings, platform);
   // Holds only what was typed here, so that a rule changed by another person is shown and kept.
   const [typed, setTyped] = useState<RuleDraft>({});

@@ -1,5 +1,5 @@
 import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/setting/attribution-rule.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -71,7 +71,7 @@ type ValueFieldProps = { field: ShownRuleField; value: string; onChange: (value:
 
 function ValueField({ field, value, onChange }: ValueFieldProps) {
   const text = useTexts(texts);
-  const isDisabled = !useMayChange();
+  const isDisabled = !useMay("setting");
   const label = text.rules[field.name]?.label ?? field.name;
   const good = isGood(field, value);
   const typed = { label, value, onChange, placeholder: text.notSet, disabled: isDisabled };

@@ -4,8 +4,8 @@ import type { CampaignList, ListedCampaign } from "../../../../src/contract/sett
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { useMay } from "../../may.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Clip } from "../../ui/clip.tsx";
@@ -26,7 +26,7 @@ type Doing = { kind: "create" } | { kind: "edit" | "links"; campaign: ListedCamp
 export function CampaignsPage() {
   const text = useTexts(texts);
   const app = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const [{ search, page }, change] = useUrlState({ search: "", page: "1" });
   const [doing, setDoing] = useState<Doing>();
   const campaigns = useQuery({
@@ -106,7 +106,7 @@ function Count({ value }: { value: number }) {
 
 function useColumns(days: number, onDo: TableProps["onDo"]): Column<ListedCampaign>[] {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const platformName = usePlatformName();
   const { columns } = text;
   const counted = (["clicks", "impressions", "users"] as const).map(

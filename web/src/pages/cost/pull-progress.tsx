@@ -5,8 +5,8 @@ import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { useMay } from "../../may.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -38,7 +38,7 @@ export function LastPullView() {
 function Running({ pull }: { pull: CostPull }) {
   const text = useTexts(texts);
   const app = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const { number } = useFormat();
   const stopping = useMutation({
     mutationFn: () => post<LastPull>("cost/pull/stop", { app_id: app.app_id }),

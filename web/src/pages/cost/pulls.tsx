@@ -3,8 +3,8 @@ import { useState } from "react";
 import type { CostAccount, CostStatus } from "../../../../src/contract/admin/cost.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
+import { useMay } from "../../may.ts";
 import { useDays, useToday } from "../../report/days.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DateRange, type Days } from "../../ui/date-range.tsx";
@@ -24,7 +24,7 @@ const REFRESH_MS = 30_000;
 export function Pulls() {
   const text = useTexts(texts);
   const app = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const today = useToday();
   const [state, change] = useUrlState({ from: "", to: "" });
   const days = useDays(state, change, SPAN);

@@ -28,7 +28,7 @@ export function Rebates() {
   const close = () => setDoing(undefined);
   return (
     <>
-      <ListHead about={text.about} add={text.newRebate} onAdd={() => setDoing({ kind: "create" })} />
+      <ListHead needs="operate" about={text.about} add={text.newRebate} onAdd={() => setDoing({ kind: "create" })} />
       <QueryView query={rebates}>{(data) => <RebateTable rebates={data.rebates} onDo={setDoing} />}</QueryView>
       {doing?.kind === "create" && <RebateForm onClose={close} />}
       {doing?.kind === "edit" && <RebateForm rebate={doing.rebate} onClose={close} />}
@@ -43,6 +43,7 @@ function RebateTable({ rebates, onDo }: { rebates: readonly ShownRebate[]; onDo:
   const period = usePeriodText();
   const { columns: titles } = text;
   const actions = useActionColumn<ShownRebate>({
+    needs: "operate",
     onEdit: (rebate) => onDo({ kind: "edit", rebate }),
     onRemove: (rebate) => onDo({ kind: "remove", rebate }),
   });

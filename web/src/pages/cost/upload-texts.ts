@@ -61,7 +61,7 @@ export const texts = {
       `These refunds are kept until their orders arrive, and change nothing until then: ${orders}`,
     submit: (rows: string) => `Import ${rows} rows`,
     taken: (rows: string) => `${rows} rows imported.`,
-    adminOnly: "Only an admin can import it.",
+    adminOnly: "Only an operator or admin can import it.",
     empty: "The file has no rows.",
   },
   zh: {
@@ -123,7 +123,7 @@ export const texts = {
     unknownHelp: (orders: string) => `这些退款会保留到订单到达，在此之前不影响任何数据：${orders}`,
     submit: (rows: string) => `导入 ${rows} 行`,
     taken: (rows: string) => `已导入 ${rows} 行。`,
-    adminOnly: "只有管理员可以导入。",
+    adminOnly: "只有运营或管理员可以导入。",
     empty: "文件没有数据行。",
   },
 };

@@ -4,7 +4,7 @@ import type { TakenFile } from "../../../../src/contract/admin/cost.ts";
 import { postFile, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
@@ -95,7 +95,7 @@ function useUpload(kind: FileKind) {
 
 function Chosen({ upload }: { upload: ReturnType<typeof useUpload> }) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const { number } = useFormat();
   const { file, preview, isTaking } = upload;
   if (!file || !preview) return null;

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { DeveloperList, ShownDeveloper } from "../../../../src/contract/setting/developer.ts";
 import { get } from "../../api.ts";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -31,7 +31,7 @@ const TONES: Readonly<Record<ShownDeveloper["state"], Tone>> = {
 
 export function DevelopersPage() {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("installation");
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   const developers = useQuery({
@@ -71,7 +71,7 @@ type TableProps = { developers: readonly ShownDeveloper[]; onDo: (doing: Doing) 
 function DeveloperTable({ developers, onDo }: TableProps) {
   const text = useTexts(texts);
   const format = useFormat();
-  const mayChange = useMayChange();
+  const mayChange = useMay("installation");
   const { appsText, rateText } = useGrant();
   const columns: Column<ShownDeveloper>[] = [
     {

@@ -4,7 +4,7 @@ import type { ReplayAnswer, SetAsideAnswer } from "../../../../src/contract/admi
 import { get, post } from "../../api.ts";
 import { useApps } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -25,7 +25,7 @@ const REFRESH_MS = 5_000;
 export function SetAside({ total }: { total: number }) {
   const text = useTexts(texts);
   const { number } = useFormat();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const [before, setBefore] = useState<number>();
   const [shown, setShown] = useState<Entry>();
   const query = useQuery({

@@ -4,7 +4,7 @@ import type { DoctorAnswer } from "../../../../src/contract/admin/doctor.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -101,7 +101,7 @@ function DeclareButton({ names }: { names: string[] }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const client = useQueryClient();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const declaring = useMutation({
     mutationFn: () => post("metadata/events/declare", { app_id, names, state: "declared" }),
     onSuccess: async () => {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ShownEventMeta } from "../../../../src/contract/setting/metadata.ts";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -17,7 +17,7 @@ type Doing = { what: "declare_all" } | { what: "disable"; name: string };
 export function EventTable({ events, all }: EventTableProps) {
   const text = useTexts(texts);
   const format = useFormat();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const [doing, setDoing] = useState<Doing>();
   const observed = all.filter(({ state }) => state === "observed").map(({ name }) => name);
   const columns: Column<ShownEventMeta>[] = [

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ShownMetadata } from "../../../../src/contract/setting/metadata.ts";
 import { useAppQuery } from "../../app-query.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
@@ -23,7 +23,7 @@ type State = (typeof STATES)[number];
 
 export function MetadataPage() {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const [isDeclaring, setDeclaring] = useState(false);
   const metadata = useAppQuery<ShownMetadata>(METADATA);
   return (

@@ -3,7 +3,7 @@ import type { AppEditBody } from "../../../../src/contract/setting/app.ts";
 import type { ShownMetadata } from "../../../../src/contract/setting/metadata.ts";
 import { post } from "../../api.ts";
 import { APPS_KEY, useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -16,7 +16,7 @@ import { texts } from "./texts.ts";
  */
 export function ModeCard({ metadata }: { metadata: ShownMetadata }) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const [isChanging, setChanging] = useState(false);
   const mode = metadata.metadata;
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ShownPropertyMeta } from "../../../../src/contract/setting/metadata.ts";
 import { useFormat } from "../../format.ts";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -16,7 +16,7 @@ type PropertyTableProps = { properties: readonly ShownPropertyMeta[]; all: reado
 export function PropertyTable({ properties, all }: PropertyTableProps) {
   const text = useTexts(texts);
   const format = useFormat();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const [declaring, setDeclaring] = useState<ShownPropertyMeta>();
   const columns: Column<ShownPropertyMeta>[] = [
     { name: "name", title: text.columns.name, cell: ({ name }) => <code>{name}</code> },

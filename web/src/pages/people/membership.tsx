@@ -1,27 +1,27 @@
-import type { ConsoleUser } from "../../../../src/contract/setting/session.ts";
+import { useState } from "react";
+import type { ConsoleUser, ShownGrant } from "../../../../src/contract/setting/session.ts";
 import { post, SESSION_KEY } from "../../api.ts";
 import { useChange } from "../../change.ts";
 import { useSession } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
+import { GrantsField } from "./grants-field.tsx";
 import { texts } from "./texts.ts";
 
 export const PEOPLE_KEY = ["console-users"] as const;
 
+const NO_ROLE: ShownGrant[] = [{ app_id: null, role: "viewer" }];
+
 type MemberProps = { user: ConsoleUser; onClose: () => void };
 
-export function RoleDialog({ user: { name, role }, onClose }: MemberProps) {
+export function RoleDialog({ user: { name, grants: before }, onClose }: MemberProps) {
   const text = useTexts(texts);
-  const other = role === "admin" ? "analyst" : "admin";
-  const changing = useMembership("role", { name, role: other }, { said: text.roleChanged(name), onClose });
+  const [grants, setGrants] = useState(before.length > 0 ? before : NO_ROLE);
+  const changing = useMembership("role", { name, grants }, { said: text.roleChanged(name), onClose });
   return (
-    <FormDialog
-      title={text.roleTitle[other](name)}
-      onClose={onClose}
-      submit={{ label: text.roleButton, look: other === "admin" ? "main" : "danger" }}
-      doing={changing}
-    >
-      <p className="notice warn">{text.roleText[other]}</p>
+    <FormDialog title={text.roleTitle(name)} onClose={onClose} submit={{ label: text.roleButton }} doing={changing}>
+      <GrantsField grants={grants} onChange={setGrants} />
+      <p className="notice">{text.roleAbout}</p>
     </FormDialog>
   );
 }
@@ -44,7 +44,7 @@ export function RemoveDialog({ user: { name }, onClose }: MemberProps) {
 /** People who change or remove themselves have other rights from then on, so the session is fetched again. */
 function useMembership(
   path: "role" | "remove",
-  body: { name: string; role?: string },
+  body: { name: string; grants?: readonly ShownGrant[] },
   { said, onClose }: { said: string; onClose: () => void },
 ) {
   const own = useSession().name;

@@ -2,8 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ConsoleUser, ConsoleUserList, InvitedUser } from "../../../../src/contract/setting/session.ts";
 import { get } from "../../api.ts";
+import { useAppName } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useMayChange, useSession } from "../../session.tsx";
+import { useMay } from "../../may.ts";
+import { ROLE_NAMES } from "../../role-name.tsx";
+import { useSession } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -13,6 +16,7 @@ import { QueryView } from "../../ui/query-view.tsx";
 import { AddDialog, LinkDialog, NewLinkDialog } from "./invitation.tsx";
 import { PEOPLE_KEY, RemoveDialog, RoleDialog } from "./membership.tsx";
 import { texts } from "./texts.ts";
+import "./people.css";
 
 type Doing =
   | { what: "add" }
@@ -21,7 +25,7 @@ type Doing =
 
 export function PeoplePage() {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("installation");
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   const handOver = (user: InvitedUser) => setDoing({ what: "hand_over", user });
@@ -51,8 +55,10 @@ export function PeoplePage() {
 function PeopleTable({ users, onDo }: { users: readonly ConsoleUser[]; onDo: (doing: Doing) => void }) {
   const text = useTexts(texts);
   const format = useFormat();
-  const mayChange = useMayChange();
+  const mayChange = useMay("installation");
   const own = useSession().name;
+  const names = useTexts(ROLE_NAMES);
+  const nameOf = useAppName();
   const columns: Column<ConsoleUser>[] = [
     {
       name: "name",
@@ -67,7 +73,15 @@ function PeopleTable({ users, onDo }: { users: readonly ConsoleUser[]; onDo: (do
     {
       name: "role",
       title: text.columns.role,
-      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "plain"}>{text.roles[role]}</Badge>,
+      cell: ({ grants }) => (
+        <span className="row">
+          {grants.map(({ app_id, role }) => (
+            <Badge key={app_id} tone={role === "admin" ? "accent" : "plain"}>
+              {names[role]} · {app_id === null ? text.allApps : nameOf(app_id)}
+            </Badge>
+          ))}
+        </span>
+      ),
     },
     { name: "created", title: text.columns.created, cell: ({ created_at_ms }) => format.instant(created_at_ms) },
   ];
@@ -78,7 +92,7 @@ function PeopleTable({ users, onDo }: { users: readonly ConsoleUser[]; onDo: (do
       cell: (user) => (
         <span className="row">
           <Button size="small" onClick={() => onDo({ what: "role", user })}>
-            {user.role === "admin" ? text.makeAnalyst : text.makeAdmin}
+            {text.changeRole}
           </Button>
           <Button size="small" onClick={() => onDo({ what: "link", user })}>
             {text.newLink}

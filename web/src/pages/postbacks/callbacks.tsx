@@ -3,7 +3,7 @@ import type { CallbackList, GivenUp } from "../../../../src/contract/setting/acc
 import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
@@ -63,7 +63,7 @@ type CardProps = { kind: Kind; known: Callback | undefined; onDo: (doing: Doing)
 
 function CallbackCard({ kind, known, onDo }: CardProps) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   return (
     <section className="card stack tight">
       <h2>{text.kinds[kind]}</h2>

@@ -2,9 +2,9 @@ import { Link } from "wouter";
 import type { Postback } from "../../../../src/contract/setting/postback.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { useMay } from "../../may.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { POSTBACK_STATUS, RESENDABLE } from "../../report/postback-status.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -34,7 +34,7 @@ export function useOutboxColumns({ selected, toggle, onResend }: Selection): Col
   const text = useTexts(texts);
   const words = useEventWords();
   const shown = useShownColumns();
-  if (!useMayChange()) return shown;
+  if (!useMay("operate")) return shown;
   return [
     {
       name: "select",

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Postback, PostbackList } from "../../../../src/contract/setting/postback.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -27,7 +27,7 @@ const SELECTED_MAX = 500;
 export function Outbox() {
   const text = useTexts(texts);
   const app = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const [filters, change] = useUrlState(NO_FILTERS);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [wish, setWish] = useState<ResendWish | "many">();

@@ -1,9 +1,9 @@
 import type { RecentPostbacks } from "../../../../src/contract/setting/postback.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useFormat } from "../../format.ts";
+import { useMay } from "../../may.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { RESENDABLE } from "../../report/postback-status.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -55,7 +55,7 @@ function Reasons({ reasons, onResend }: { reasons: readonly Reason[]; onResend: 
   const words = useEventWords();
   const { number } = useFormat();
   const platformName = usePlatformName();
-  const mayChange = useMayChange();
+  const mayChange = useMay("operate");
   const { reasonColumns: titles } = text;
   const columns: Column<Reason>[] = [
     {

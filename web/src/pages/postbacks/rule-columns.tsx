@@ -1,6 +1,6 @@
 import type { PostbackRule } from "../../../../src/contract/setting/postback.ts";
+import { useMay } from "../../may.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -21,7 +21,7 @@ type RuleActions = {
 
 export function useRuleColumns(actions: RuleActions): Column<PostbackRule>[] {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const shown = useShownColumns();
   const order: Column<PostbackRule> = {
     name: "order",
@@ -112,7 +112,7 @@ function Order({ rule, rules, onMove, isBusy }: OneRule) {
 
 function State({ rule, onSwitch, isBusy }: OneRule) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const isOn = rule.enabled === "on";
   return (
     <span className="rule-state">
@@ -128,7 +128,7 @@ function State({ rule, onSwitch, isBusy }: OneRule) {
 
 function Actions({ rule, onDo }: OneRule) {
   const text = useTexts(texts);
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   return (
     <span className="row nowrap">
       <Button size="small" onClick={() => onDo({ kind: "try", rule })}>

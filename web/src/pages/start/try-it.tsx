@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { CampaignList, ShownCampaign } from "../../../../src/contract/setting/campaign.ts";
 import { get, post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyBlock, CopyButton } from "../../ui/copy-block.tsx";
@@ -115,7 +115,7 @@ function Snippets({ language, values }: { language: SnippetLanguage; values: Sni
 function NoCampaign() {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const making = useMutation({
     mutationFn: () => post("campaigns/create", { app_id, name: text.testCampaign, ad_platform: USUAL_PLATFORM }),
     onSuccess: () => queries.invalidateQueries({ queryKey: campaignsKey(app_id) }),

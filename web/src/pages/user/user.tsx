@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import type { UserView } from "../../../../src/contract/admin/admin-user.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
+import { useMay } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -65,7 +65,7 @@ function OneUser({ clientId }: { clientId: string }) {
 function Actions({ clientId }: { clientId: string }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const mayChange = useMayChange();
+  const mayChange = useMay("setting");
   const [isErasing, setErasing] = useState(false);
   return (
     <>
