@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { ROLES as PERSON_ROLES, type Role as PersonRole } from "./domain/access/role.ts";
 import { UsageError } from "./errors.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 import {
@@ -7,6 +8,7 @@ import {
   databaseUrl,
   httpUrl,
   integer,
+  listed,
   milliseconds,
   nonEmpty,
   oneOf,
@@ -52,6 +54,7 @@ export type Config = Readonly<{
   platformPrivateNetworks: boolean;
   demoApp: boolean;
   printSecrets: "terminal" | "always";
+  secondFactorRoles: ReadonlySet<PersonRole>;
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -186,6 +189,11 @@ export const SETTINGS = {
     read: oneOf(["terminal", "always"] as const),
     hint: "when a start prints the first admin's link and the demo app's keys: terminal (only to a terminal), always",
   },
+  SECOND_FACTOR_ROLES: {
+    fallback: "",
+    read: (text: string) => new Set(listed(text).map(oneOf(PERSON_ROLES))),
+    hint: `comma-separated roles of people who must set up a second factor, out of ${PERSON_ROLES.join(", ")}; empty: none must`,
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Never shown, because they hold keys and passwords. */
@@ -241,6 +249,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     platformPrivateNetworks: value("PLATFORM_PRIVATE_NETWORKS") === "allow",
     demoApp: value("DEMO_APP") === "on",
     printSecrets: value("PRINT_SECRETS"),
+    secondFactorRoles: value("SECOND_FACTOR_ROLES"),
   };
   // Only half is free to every app (see shared-room.ts), and the verdicts on a call can be as large as its body.
   if (config.journalPendingBytesMax < 4 * config.bodyBytesMax) {

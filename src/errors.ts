@@ -23,6 +23,11 @@ export const CODES = {
   clockSkew: { code: 2005, status: 200, meaning: "`current_time` is more than 10 s off" },
   incompatibleDimensions: { code: 2006, status: 200, meaning: "incompatible dimensions" },
   undecipherable: { code: 2007, status: 200, meaning: "device data does not decrypt" },
+  secondFactor: {
+    code: 2008,
+    status: 200,
+    meaning: "the second factor is missing: enter its code, or set it up first",
+  },
   internal: { code: 5000, status: 500, meaning: "internal error" },
   overloaded: { code: 5003, status: 503, meaning: "overloaded, or the database is needed and away: try again" },
 } as const;

@@ -63,6 +63,10 @@ const MET_BY_USERS = {
   apps: 10_000,
   /** Roles of one person, one for each app. */
   grantsPerPerson: 1_000,
+  /** Tokens for programs: usable ones of one owner, shown ones, and how many days one lasts. */
+  apiTokens: 50,
+  apiTokensListed: 1_000,
+  apiTokenDays: 366,
   /** The name of an app or of a developer application. */
   nameLength: 200,
   observedNamesPerApp: 5_000,

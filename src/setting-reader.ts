@@ -39,11 +39,14 @@ export function milliseconds(min: number, max: number) {
   return (text: string): number => integer(min, max)(text) * 1000;
 }
 
+/** The parts of a list that is separated by commas. */
+export function listed(text: string): string[] {
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "");
+}
+
 export function addresses(text: string): string[] {
-  const list = text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  const list = listed(text);
   const bad = list.find((part) => !isNetwork(part));
   if (bad !== undefined) throw new Error(`${JSON.stringify(bad)} is not an address or a network.`);
   return list;

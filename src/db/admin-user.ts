@@ -4,10 +4,18 @@ import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A person who signs in to the console. */
-export type AdminUser = { userId: number; name: string; grants: Grants; createdAtMs: number };
+export type AdminUser = {
+  userId: number;
+  name: string;
+  grants: Grants;
+  createdAtMs: number;
+  /** Whether the second factor is in force. */
+  hasSecondFactor: boolean;
+};
 
 /** The columns of a person, of a table named u. */
 export const userColumns = sql`u.user_id, u.name, u.created_at_ms,
+  exists (select 1 from totp f where f.user_id = u.user_id and f.confirmed_at_ms is not null) as has_second_factor,
   (select coalesce(json_agg(json_build_object('appId', g.app_id, 'role', g.role) order by g.app_id nulls first), '[]')
     from admin_grant g where g.user_id = u.user_id) as grants`;
 
@@ -34,6 +42,13 @@ export async function findAdminUser(
   return user;
 }
 
+/** The hash of people who have no password: no password has it. */
+export const NO_PASSWORD = "none";
+
+export function hasPassword({ passwordHash }: { passwordHash: string }): boolean {
+  return passwordHash !== NO_PASSWORD;
+}
+
 /** Returns undefined when the name is taken. */
 export async function createAdminUser(
   tx: Executor,
@@ -47,7 +62,7 @@ export async function createAdminUser(
   );
   if (!made) return undefined;
   await storeGrants(tx, made.userId, grants);
-  return { userId: made.userId, name: nameOf(name), grants, createdAtMs: nowMs };
+  return { userId: made.userId, name: nameOf(name), grants, createdAtMs: nowMs, hasSecondFactor: false };
 }
 
 /** Changes the password and ends all sessions of the user. */
@@ -87,6 +102,9 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
   );
   const ids = gone.map(({ userId }) => userId);
   await execute(tx, sql`delete from admin_grant where user_id = any(${ids}::int[])`);
+  await execute(tx, sql`delete from totp where user_id = any(${ids}::int[])`);
+  await execute(tx, sql`delete from recovery_code where user_id = any(${ids}::int[])`);
+  await execute(tx, sql`delete from admin_identity where user_id = any(${ids}::int[])`);
   await execute(tx, sql`delete from api_token where user_id = any(${ids}::int[])`);
   // Shared views stay, because others use them.
   await execute(tx, sql`delete from report_view where owner = ${nameOf(name)} and not is_shared`);
@@ -95,9 +113,13 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
   return gone.length > 0;
 }
 
-/** Holds on to all admins until the transaction ends: two who demoted each other at once would leave none. */
-export async function lockAdmins(tx: Executor): Promise<void> {
-  await execute(tx, sql`select 1 from admin_grant where role = 'admin' and app_id is null order by user_id for update`);
+/**
+ * Holds on to all admins until the transaction ends: two who demoted each other at once would leave none. Returns their
+ * number.
+ */
+export async function lockAdmins(tx: Executor): Promise<number> {
+  const held = sql`select 1 from admin_grant where role = 'admin' and app_id is null order by user_id for update`;
+  return (await query(tx, held)).length;
 }
 
 /** Admins of the installation: those who are admin of all apps. */

@@ -13,6 +13,7 @@ export const SEALED_COLUMNS = [
   { table: "platform_secret", column: "value_sealed" },
   { table: "media_token", column: "token_sealed" },
   { table: "callback", column: "secret_sealed" },
+  { table: "totp", column: "secret_sealed" },
   { table: "installation_secret", column: "secret_sealed" },
 ] as const;
 

@@ -17,7 +17,12 @@ test("the audit log names changes to people by commands as it names those by the
     expectFailure(await cli(dataDir, ["admin", "link", "nobody-at-all"]), /no person named "nobody-at-all"/);
     const { setup_token } = await cliJson(dataDir, ["admin", "link", "eve"]);
     const people = await cliJson(dataDir, ["admin", "user", "role", "eve", "--role", "admin"]);
-    expect(people).toContainEqual({ name: "eve", roles: "admin", created_at: expect.any(Number) });
+    expect(people).toContainEqual({
+      name: "eve",
+      roles: "admin",
+      second_factor: "off",
+      created_at: expect.any(Number),
+    });
     const { rows } = await pool.query(
       "select action, details from audit_log where actor like 'command line%' and details->>'name' ilike 'eve' order by audit_id",
     );
@@ -47,4 +52,22 @@ test("a person has a role for all apps, and others app by app", async () => {
   expectFailure(await change("--role", "admin=2000000000"), /there is no app 2000000000/);
   expectFailure(await change("--role", "admin", "--role", "viewer"), /All apps have more than one role/);
   await cli(dataDir, ["admin", "user", "remove", name]);
+});
+
+test("a token for a program is made, listed and revoked by commands", async () => {
+  const app = await server.createApp();
+  const about = ["--role", "viewer", "--apps", String(app.appId), "--days", "7"];
+  const made = await cliJson(dataDir, ["admin", "api-token", "create", "bi", ...about]);
+  expect(made).toMatchObject({ name: "bi", owner: "", role: "viewer", apps: String(app.appId), state: "valid" });
+  const headers = { authorization: `Bearer ${made.token}` };
+  const apps = async () => (await fetch(`${server.url}/admin/api/v1/apps`, { headers })).json();
+  expect(await apps()).toMatchObject({ code: 0, data: { apps: [{ app_id: app.appId }] } });
+  expectFailure(
+    await cli(dataDir, ["admin", "api-token", "create", "bi", ...about, "--owner", "nobody-at-all"]),
+    /no person named "nobody-at-all"/,
+  );
+  const listed = await cliJson(dataDir, ["admin", "api-token", "revoke", String(made.id)]);
+  expect(listed).toContainEqual(expect.objectContaining({ id: made.id, state: "revoked" }));
+  expect(JSON.stringify(listed)).not.toContain(made.token);
+  expect(await apps()).toMatchObject({ code: 2002 });
 });

@@ -167,7 +167,12 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     name: "nobody-at-all",
     grants: [{ app_id: null, role: "admin" }],
   })),
+  "POST /admin/api/v1/console-users/sign-out": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
+  "POST /admin/api/v1/console-users/reset-second-factor": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
   "POST /admin/api/v1/console-users/remove": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
+  "GET /admin/api/v1/api-tokens": ofAdmin(0, () => ({})),
+  "POST /admin/api/v1/api-tokens/create": ofAdmin(1004, () => ({ name: " ", role: "viewer", apps: "all" })),
+  "POST /admin/api/v1/api-tokens/revoke": ofAdmin(1004, () => ({ id: 2_000_000_000 })),
   "GET /admin/api/v1/postback/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/postback/rules/create": ofAdmin(0, ({ appId }) => ({
     app_id: appId,

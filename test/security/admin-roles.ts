@@ -7,7 +7,8 @@ import type { Role } from "../../src/domain/access/role.ts";
 export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
   viewer: `GET apps, GET apps/checklist, GET campaigns, GET platforms, GET attribution/fraud, GET cost, GET cost/rows,
     POST report/ad, POST report/ad/batch, POST report/ad/csv, POST report/request-text, GET report/catalogue,
-    GET report/views, POST report/views/save, POST report/views/rename, POST report/views/remove, GET ad-revenue, GET health, GET ledger`,
+    GET report/views, POST report/views/save, POST report/views/rename, POST report/views/remove, GET ad-revenue, GET health, GET ledger,
+    GET api-tokens, POST api-tokens/create, POST api-tokens/revoke`,
   analyst: `GET metadata, GET campaigns/links, GET attribution/rules, GET attribution/why, POST attribution/what-if,
     POST cost/import/preview, POST advertiser/import/preview, POST ad-object/import/preview, POST rebate/import/preview,
     POST refund/import/preview, GET cost/pull, GET cost/status, POST report/explain, POST export, POST report/orders,
@@ -25,7 +26,7 @@ export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
     POST shares/set, POST callbacks/set, POST callbacks/remove, POST users/erase`,
   installation: `POST apps/create, POST developers/create, POST developers/edit, POST developers/rotate,
     POST developers/decide, POST console-users/create, POST console-users/link, POST console-users/role,
-    POST console-users/remove`,
+    POST console-users/remove, POST console-users/sign-out, POST console-users/reset-second-factor`,
 };
 
 /** Operations about all apps together, which need the role for all apps. */

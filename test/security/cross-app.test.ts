@@ -125,6 +125,14 @@ const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
   "POST base/media/access_token/refresh": 2002,
 };
 
+const SESSION_ROUTES = [
+  ...["GET", "POST sign-in", "POST setup", "POST sign-out", "POST password"],
+  ...["GET list", "POST end", "POST sign-out-everywhere"],
+  ...["GET second-factor", "POST second-factor", "POST second-factor/confirm", "POST second-factor/remove"],
+];
+/** Those that need a body are refused for it first. */
+const SESSION_BODIES = /sign-in|setup|password|end$|confirm|remove/;
+
 const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };
 
 /** Every endpoint, and the expected answer to a call that reaches for another app. */
@@ -156,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /openapi/api/v1/report/metrics/list": { kind: "report", body: () => ({}) },
   ...ADMIN_CASES,
   ...Object.fromEntries(
-    ["GET", "POST sign-in", "POST setup", "POST sign-out", "POST password"].map((name): [string, Case] => {
+    SESSION_ROUTES.map((name): [string, Case] => {
       const [method, path] = name.split(" ");
       return [`${method} /admin/api/v1/session${path ? `/${path}` : ""}`, { kind: "session" }];
     }),
@@ -328,13 +336,7 @@ describe("the console", () => {
   test.each(of("session"))("%s reveals nothing to anyone not signed in", async (name) => {
     const answer = await adminCall(name, {}, {});
     // Wrong names and passwords are tested elsewhere: they count against the address.
-    const code = name.endsWith("sign-out")
-      ? 0
-      : /sign-in|setup/.test(name)
-        ? 1004
-        : name.endsWith("password")
-          ? 1004
-          : 2002;
+    const code = name.endsWith("sign-out") ? 0 : SESSION_BODIES.test(name) ? 1004 : 2002;
     expect(answer).toMatchObject({ status: 200, code, data: {} });
     const forged = await adminCall(name, {}, { cookie: "touchpoint_session=0123456789abcdef" });
     expect(forged).toMatchObject({ status: 200, code, data: {} });

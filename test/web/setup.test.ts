@@ -219,7 +219,7 @@ describe("people and their actions", () => {
     await button(visit, "Add person").click();
     await page.getByLabel("Name").fill("Lin");
     await page.getByLabel("Role").selectOption("analyst");
-    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
     const link = await page.getByRole("dialog").locator("pre").textContent();
     await button(visit, "Done").click();
     const other = await site.visit({ as: "nobody" });
@@ -284,7 +284,7 @@ describe("people and their actions", () => {
   test("a person who knows the current password can change it", async () => {
     const visit = await site.visit({ as: await site.newAnalyst() });
     const { page } = visit;
-    await visit.open("/password");
+    await visit.open("/account");
     await page.getByLabel("Current password").fill("a wrong one altogether");
     await page.getByLabel("New password").fill("another good password");
     await button(visit, "Change password").click();

@@ -56,7 +56,7 @@ describe("signing in", () => {
   test("signing out of an ended session works, and an unreachable server is reported", async () => {
     const visit = await site.visit({ as: "nobody" });
     const { page } = visit;
-    await visit.open("/password");
+    await visit.open("/account");
     await signIn(visit, PASSWORD);
     await isIn(visit);
     await page.route("**/sign-out", (route) => route.abort());

@@ -6,6 +6,8 @@ const CSRF_HEADER = "touchpoint-csrf";
 
 /** The code for a missing or ended session: the user has to sign in. */
 const NOT_SIGNED_IN = 2002;
+/** The code for a missing second factor. */
+const SECOND_FACTOR = 2008;
 const UNREACHABLE = -1;
 
 export type { Session };
@@ -22,6 +24,11 @@ export class ApiFailure extends Error {
 
   get isNotSignedIn(): boolean {
     return this.code === NOT_SIGNED_IN;
+  }
+
+  /** The password is right, and the second factor is missing. */
+  get needsCode(): boolean {
+    return this.code === SECOND_FACTOR;
   }
 
   get isUnreachable(): boolean {

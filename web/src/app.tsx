@@ -8,6 +8,7 @@ import { Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { queries } from "./api.ts";
 import { useApps, useChosenApp } from "./chosen-app.tsx";
+import { FactorGate } from "./pages/sign-in/factor-gate.tsx";
 import { Setup } from "./pages/sign-in/setup.tsx";
 import { SignIn } from "./pages/sign-in/sign-in.tsx";
 import { PAGES, type Page } from "./pages.tsx";
@@ -43,6 +44,7 @@ function SignedIn() {
   if (session.isError) return <Failure error={session.error} onRetry={() => session.refetch()} />;
   if (session.data === undefined) return <Progress />;
   if (session.data === null) return <SignIn />;
+  if (session.data.needs_second_factor) return <FactorGate />;
   return (
     <Shell>
       <Suspense fallback={<Progress />}>

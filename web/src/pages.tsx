@@ -1,5 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import type { Need } from "../../src/domain/access/role.ts";
+import type { Need } from "../../src/contract/setting/session.ts";
 import type { Texts } from "./texts.ts";
 
 export const GROUPS = ["integrate", "results", "promote", "setup", "operate"] as const;
@@ -183,11 +183,11 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/health/health.tsx").then((page) => ({ default: page.HealthPage }))),
   },
   {
-    path: "/password",
-    title: { en: "Password", zh: "修改密码" },
+    path: "/account",
+    title: { en: "Your account", zh: "我的账户" },
     group: null,
     about: "some",
     needs: "report",
-    component: lazy(() => import("./pages/password/password.tsx").then((page) => ({ default: page.PasswordPage }))),
+    component: lazy(() => import("./pages/account/account.tsx").then((page) => ({ default: page.AccountPage }))),
   },
 ];

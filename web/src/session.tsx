@@ -14,7 +14,7 @@ export function useSessionQuery() {
   });
 }
 
-const NOBODY: Session = { name: "", grants: [], csrf: "" };
+const NOBODY: Session = { name: "", grants: [], needs_second_factor: false, csrf: "" };
 
 /** The session inside the pages. After sign-out the pages render once more before the sign-in page replaces them. */
 export function useSession(): Session {

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useApps, useChosenApp } from "./chosen-app.tsx";
 import { GROUPS, PAGES } from "./pages.tsx";
-import { Role } from "./role-name.tsx";
+import { RoleName } from "./role-name.tsx";
 import { usePages } from "./seen-pages.ts";
 import { useSession, useSignOut } from "./session.tsx";
 import { LANGUAGES, language, useLanguage, useTexts } from "./texts.ts";
@@ -23,7 +23,7 @@ const texts = {
     language: "Language",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
-    password: "Password",
+    account: "Account",
     signOut: "Sign out",
   },
   zh: {
@@ -35,7 +35,7 @@ const texts = {
     language: "语言",
     theme: "主题",
     themes: { system: "系统", light: "浅色", dark: "深色" },
-    password: "修改密码",
+    account: "账户",
     signOut: "退出登录",
   },
 };
@@ -153,11 +153,11 @@ function Person() {
         />
       </div>
       <span>
-        {session.name} <Role />
+        {session.name} <RoleName />
       </span>
       <span className="row apart">
-        <Link href="/password" className="small">
-          {text.password}
+        <Link href="/account" className="small">
+          {text.account}
         </Link>
         <Button size="small" disabled={leaving.isPending} onClick={() => leaving.mutate()}>
           {text.signOut}

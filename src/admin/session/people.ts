@@ -7,6 +7,7 @@ import {
   createSetupLink,
   findAdminUser,
   lockAdmins,
+  NO_PASSWORD,
   nameOf,
   removeAdminUser,
   replaceGrants,
@@ -35,8 +36,7 @@ export function addPerson(desk: Desk, body: Person): Promise<Invited> {
       assertName(nameOf(name));
       const grants = await readGrants(tx, body);
       const nowMs = desk.clock();
-      // No password has this hash: the person has to set one with the link.
-      const user = await createAdminUser(tx, { name, grants, passwordHash: "none", nowMs });
+      const user = await createAdminUser(tx, { name, grants, passwordHash: NO_PASSWORD, nowMs });
       if (!user) throw new ApiError("badParameter", `There is already a person named ${JSON.stringify(nameOf(name))}.`);
       return { user, setupToken: await createSetupLink(tx, { userId: user.userId, nowMs }) };
     },
@@ -77,12 +77,12 @@ export function changePersonRole(desk: Desk, body: Person, ownSession?: string):
     schema: consoleUserBody,
     body,
     run: async (tx) => {
-      await lockAdmins(tx);
+      const before = await lockAdmins(tx);
       const user = await findAdminUser(tx, body.name);
       if (!user) throw nobody(body);
       await replaceGrants(tx, user.userId, await readGrants(tx, body));
       await endSessionsOf(tx, user.userId, ownSession);
-      await assertAdminLeft(tx);
+      await assertAdminLeft(tx, before);
     },
   });
 }
@@ -94,9 +94,9 @@ export function removePerson(desk: Desk, body: Named): Promise<void> {
     schema: consoleUserNameBody,
     body,
     run: async (tx) => {
-      await lockAdmins(tx);
+      const before = await lockAdmins(tx);
       if (!(await removeAdminUser(tx, body.name))) throw nobody(body);
-      await assertAdminLeft(tx);
+      await assertAdminLeft(tx, before);
     },
   });
 }
@@ -116,12 +116,26 @@ async function readGrants(tx: Executor, { grants }: Person): Promise<Grants> {
   return read;
 }
 
-/** Refuses to leave an installation without an admin. */
-async function assertAdminLeft(tx: Executor): Promise<void> {
-  if ((await countAdmins(tx)) === 0)
+/** Ends all sessions of a person. Returns their number. */
+export function signOutPerson(desk: Desk, body: Named): Promise<number> {
+  return act(desk, {
+    action: "console-users/sign-out",
+    schema: consoleUserNameBody,
+    body,
+    run: async (tx) => {
+      const user = await findAdminUser(tx, body.name);
+      if (!user) throw nobody(body);
+      return endSessionsOf(tx, user.userId);
+    },
+  });
+}
+
+/** Refuses to leave an installation without an admin, if it had one before. */
+async function assertAdminLeft(tx: Executor, before: number): Promise<void> {
+  if (before > 0 && (await countAdmins(tx)) === 0)
     throw new ApiError("badParameter", "There must be at least one admin of all apps.");
 }
 
-function nobody({ name }: Named): ApiError {
+export function nobody({ name }: Named): ApiError {
   return new ApiError("badParameter", `There is no person named ${JSON.stringify(name)}.`);
 }

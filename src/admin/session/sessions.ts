@@ -1,5 +1,5 @@
-import type { Static } from "typebox";
-import { passwordBody, setupBody, signInBody } from "../../contract/setting/session.ts";
+import { type Static, Type } from "typebox";
+import { passwordBody, sessionIdBody, setupBody, signInBody } from "../../contract/setting/session.ts";
 import {
   type AdminUser,
   changePassword,
@@ -9,23 +9,63 @@ import {
   nameOf,
   takeSetupLink,
 } from "../../db/admin-user.ts";
-import { createSession } from "../../db/console-session.ts";
+import { createSession, endSessionOf, endSessionsOf, type SessionMethod } from "../../db/console-session.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { everywhere } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { act, type Desk } from "../desk.ts";
+import { assertSecondFactor } from "./second-factor.ts";
 
 /** A person, and the token of the session that was opened for them. */
-export type Opened = { user: AdminUser; session: string };
+export type Opened = { user: AdminUser; method: SessionMethod; session: string };
 
-/** Opens a session for a person who gave the right password. */
-export function signIn(desk: Desk, user: AdminUser, body: Static<typeof signInBody>): Promise<Opened> {
-  return act(desk, { action: "session/sign-in", schema: signInBody, body, run: (tx) => opened(tx, desk, user) });
+/** The part of a user agent that is kept. */
+const AGENT_LENGTH = 300;
+
+/** A desk at which sessions are opened; without a user agent nothing is kept of the browser. */
+type EntryDesk = Desk & { agent?: string };
+
+/** Opens a session for a person who gave the right password, and the code of the second factor if there is one. */
+export function signIn(desk: EntryDesk, user: AdminUser, body: Static<typeof signInBody>): Promise<Opened> {
+  return act(desk, {
+    action: "session/sign-in",
+    schema: signInBody,
+    body,
+    hides: ["code"],
+    run: async (tx) => {
+      await assertSecondFactor(tx, desk, { userId: user.userId, code: body.code });
+      return opened(tx, desk, user, "password");
+    },
+  });
+}
+
+/** Ends one session of a person. */
+export function endOwnSession(desk: Desk, userId: number, body: Static<typeof sessionIdBody>): Promise<void> {
+  return act(desk, {
+    action: "session/end",
+    schema: sessionIdBody,
+    body,
+    run: async (tx) => {
+      if (!(await endSessionOf(tx, { userId, sessionId: body.id })))
+        throw new ApiError("badParameter", "You have no session with this id.");
+    },
+  });
+}
+
+/** Ends all sessions of a person. Returns their number. */
+export function endOwnSessions(desk: Desk, userId: number): Promise<number> {
+  return act(desk, {
+    action: "session/sign-out-everywhere",
+    schema: Type.Object({}),
+    body: {},
+    noted: (ended) => ({ ended }),
+    run: (tx) => endSessionsOf(tx, userId),
+  });
 }
 
 /** Changes the password of a person who gave the right one. Their sessions end, and a new one is opened. */
 export function changeOwnPassword(
-  desk: Desk,
+  desk: EntryDesk,
   body: Static<typeof passwordBody>,
   { user, passwordHash }: { user: AdminUser; passwordHash: string },
 ): Promise<Opened> {
@@ -35,7 +75,7 @@ export function changeOwnPassword(
     body,
     run: async (tx) => {
       await changePassword(tx, { userId: user.userId, passwordHash, nowMs: desk.clock() });
-      return opened(tx, desk, user);
+      return opened(tx, desk, user, "password");
     },
   });
 }
@@ -45,7 +85,7 @@ export function changeOwnPassword(
  * nothing is noted, when the link was used meanwhile.
  */
 export function setUp(
-  desk: Desk,
+  desk: EntryDesk,
   body: Static<typeof setupBody>,
   { passwordHash, validMs }: { passwordHash: string; validMs: number },
 ): Promise<Opened | undefined> {
@@ -53,12 +93,15 @@ export function setUp(
     action: "session/setup",
     schema: setupBody,
     body,
+    hides: ["code"],
     // Only the link tells whose password it sets.
     actorOf: (done) => done?.user.name ?? desk.by.name,
     isNoted: (done) => done !== undefined,
     run: async (tx) => {
       const user = await ownerOf(tx, { ...body, passwordHash, validMs, nowMs: desk.clock() });
-      return user && opened(tx, desk, user);
+      // A refusal rolls everything back: the link can be used again, with the code.
+      if (user) await assertSecondFactor(tx, desk, { userId: user.userId, code: body.code });
+      return user && opened(tx, desk, user, "link");
     },
   });
 }
@@ -80,6 +123,12 @@ async function ownerOf(
   return loadAdminUser(tx, found.userId);
 }
 
-async function opened(tx: Executor, { clock }: Desk, user: AdminUser): Promise<Opened> {
-  return { user, session: await createSession(tx, user, clock()) };
+async function opened(
+  tx: Executor,
+  { clock, by, agent = "" }: EntryDesk,
+  user: AdminUser,
+  method: SessionMethod,
+): Promise<Opened> {
+  const device = { address: by.address, agent: agent.slice(0, AGENT_LENGTH), method };
+  return { user, method, session: await createSession(tx, user, clock(), device) };
 }

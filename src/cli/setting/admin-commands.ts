@@ -1,7 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Desk } from "../../admin/desk.ts";
 import { renewAdminToken, showAdminToken } from "../../admin/session/admin-token.ts";
-import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/session/people.ts";
+import {
+  addPerson,
+  changePersonRole,
+  linkFirstAdmin,
+  linkPerson,
+  removePerson,
+  signOutPerson,
+} from "../../admin/session/people.ts";
+import { resetSecondFactor } from "../../admin/session/second-factor.ts";
 import type { ShownGrant } from "../../contract/setting/session.ts";
 import { type AdminUser, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
 import { type Grants, ROLES, type Role } from "../../domain/access/role.ts";
@@ -9,6 +17,7 @@ import { UsageError } from "../../errors.ts";
 import { deskOf } from "../desk.ts";
 import { listOf, print, tableOf } from "../output.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
+import { apiTokenCommands } from "./api-token-commands.ts";
 
 type Json = { json?: boolean };
 
@@ -39,6 +48,7 @@ export function adminCommands(program: Command): void {
       }, "first"),
     );
 
+  apiTokenCommands(admin.command("api-token").description("Tokens for programs"));
   userCommands(admin.command("user").description("People of the console"));
 }
 
@@ -95,6 +105,23 @@ function userCommands(user: Command): void {
     );
 
   user
+    .command("sign-out <name>")
+    .description("End all sessions of a person")
+    .option("--json", "print JSON")
+    .action((name: string, options: Json) =>
+      withDatabase(async (session) => {
+        const ended = await signOutPerson(deskOf(session), { name });
+        print({ ended }, options, () => `${ended} sessions ended.`);
+      }),
+    );
+
+  user
+    .command("reset-second-factor <name>")
+    .description("Remove the second factor of a person who has lost it; their sessions end")
+    .option("--json", "print JSON")
+    .action((name: string, options: Json) => changePeople(options, (desk) => resetSecondFactor(desk, { name })));
+
+  user
     .command("remove <name>")
     .description("Remove a person; their sessions end at once")
     .option("--json", "print JSON")
@@ -110,8 +137,8 @@ async function changePeople(options: Json, change: (desk: Desk) => Promise<void>
   });
 }
 
-function shownUser({ name, grants, createdAtMs }: AdminUser) {
-  return { name, roles: roleText(grants), created_at: createdAtMs };
+function shownUser({ name, grants, hasSecondFactor, createdAtMs }: AdminUser) {
+  return { name, roles: roleText(grants), second_factor: hasSecondFactor ? "on" : "off", created_at: createdAtMs };
 }
 
 /** Roles as `--role` takes them, one after the other. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ROLES } from "../../domain/access/role.ts";
+import { NEEDS, type Need, ROLES, type Role } from "../../domain/access/role.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
 import { choice } from "../fields.ts";
@@ -24,18 +24,77 @@ export const grant = Type.Object({
 });
 export type ShownGrant = Static<typeof grant>;
 
+export type { Need, Role };
+
+/** A role for an app, with what it allows, so that the console needs no rules of its own. */
+const heldGrant = Type.Object({
+  ...grant.properties,
+  may: Type.Array(choice(NEEDS, "What the role allows")),
+});
+export type HeldGrant = Static<typeof heldGrant>;
+
 const grants = Type.Array(grant, { description: "The roles; of several for an app the strongest counts" });
 const givenGrants = Type.Array(grant, { ...grants, minItems: 1, maxItems: LIMITS.grantsPerPerson });
 
-export const signInBody = Type.Object({ name, password });
+const code = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "Code of the second factor, or a recovery code",
+});
+
+export const signInBody = Type.Object({ name, password, code: Type.Optional(code) });
 
 export const setupBody = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200, description: "Token of the one-time link" }),
   name: Type.Optional(name),
   password,
+  code: Type.Optional(code),
 });
 
 export const passwordBody = Type.Object({ password, new_password: password });
+
+export const codeBody = Type.Object({ code });
+
+export const passwordOnlyBody = Type.Object({
+  password: Type.Optional(Type.String({ maxLength: 1_000, description: "The current one; absent for who has none" })),
+});
+
+export const sessionIdBody = Type.Object({ id: Type.Integer({ minimum: 1, maximum: LIMITS.tableInteger }) });
+
+const listedSession = Type.Object({
+  id: Type.Integer(),
+  address: Type.String({ description: "Address from which the person signed in" }),
+  agent: Type.String({ description: "User agent of the browser" }),
+  method: choice(["password", "link", "oidc"], "How the session began: `link` is a one-time link"),
+  created_at_ms: Type.Integer(),
+  seen_at_ms: Type.Integer({ description: "When it was last used, to the minute" }),
+  is_current: Type.Boolean({ description: "The session of this call" }),
+});
+export type ShownSession = Static<typeof listedSession>;
+
+export const sessionList = Type.Object({ sessions: Type.Array(listedSession, { description: "Latest first" }) });
+export type SessionList = Static<typeof sessionList>;
+
+export const endedSessions = Type.Object({ ended: Type.Integer({ description: "Sessions that ended" }) });
+
+export const secondFactorState = Type.Object({
+  is_on: Type.Boolean(),
+  is_required: Type.Boolean({ description: "Whether a role of the person needs it" }),
+  has_password: Type.Boolean({ description: "Whether the person can sign in with a password" }),
+  recovery_codes_left: Type.Integer(),
+});
+export type SecondFactorState = Static<typeof secondFactorState>;
+
+export const begunSecondFactor = Type.Object({
+  secret: Type.String({ description: "To type into an authenticator app" }),
+  uri: Type.String({ description: "The same as an `otpauth://` address, for a QR code" }),
+});
+export type BegunSecondFactor = Static<typeof begunSecondFactor>;
+
+export const secondFactorCodes = Type.Object({
+  recovery_codes: Type.Array(Type.String(), { description: "Each signs in once without the app. Shown only now" }),
+});
+export type SecondFactorCodes = Static<typeof secondFactorCodes>;
 
 export const consoleUserBody = Type.Object({ name, grants: givenGrants });
 
@@ -48,7 +107,11 @@ export const auditQuery = Type.Object({
 
 export const signedIn = Type.Object({
   name: Type.String(),
-  grants,
+  grants: Type.Array(heldGrant, { description: "The roles; of several for an app the strongest counts" }),
+  needs_second_factor: Type.Boolean({
+    description:
+      "A role of the person needs the second factor, which is not set up: nothing else is allowed until it is",
+  }),
   csrf: Type.String({
     description: "To be sent in the header `touchpoint-csrf` of every POST; empty for the admin token",
   }),
@@ -58,6 +121,7 @@ export type Session = Static<typeof signedIn>;
 const consoleUser = Type.Object({
   name: Type.String(),
   grants,
+  has_second_factor: Type.Boolean(),
   created_at_ms: Type.Integer({ description: "When the person was added, ms" }),
 });
 export type ConsoleUser = Static<typeof consoleUser>;

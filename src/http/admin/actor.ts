@@ -8,7 +8,15 @@ export type Actor = {
   /** The owner of what is saved under a name; the audit log may say more, see `By`. */
   name: string;
   grants: Grants;
+  /** The person behind a session or a token; undefined for the admin token, commands, and tokens made by a command. */
+  userId: number | undefined;
   session: string | undefined;
+  /** The token for programs that the call was made with. */
+  tokenId?: number;
+  /** Whether a role of the person needs a second factor that is not set up: until then, only the session's own routes answer. */
+  mustSetUpFactor?: boolean;
+  /** How the audit log names the caller, if not by `name`. */
+  by?: string;
 };
 
 /**
@@ -43,8 +51,10 @@ export function accessOf(request: FastifyRequest): { access: Access; apps: AppsN
 }
 
 /** Refuses a caller whose roles cannot suffice whichever app the call names. Nothing of the body is read before. */
-export function assertMayCall({ grants }: Actor, request: FastifyRequest): void {
+export function assertMayCall({ grants, mustSetUpFactor }: Actor, request: FastifyRequest): void {
   const { access, apps } = accessOf(request);
+  if (mustSetUpFactor && !request.routeOptions.url?.startsWith("/admin/api/v1/session"))
+    throw new ApiError("secondFactor", "Your role needs a second factor: set it up in the console, under Account.");
   if (access === "open" || access === "own") return;
   const isEnough = apps === "all" ? mayEverywhere(grants, access) : mayAnywhere(grants, access);
   if (!isEnough) throw notGranted(access, apps);

@@ -18,6 +18,7 @@ import { consoleReportRoutes } from "./report/console-report-routes.ts";
 import { listRoutes } from "./report/list-routes.ts";
 import { reportViewRoutes } from "./report/report-view-routes.ts";
 import { userRoutes } from "./report/user-routes.ts";
+import { apiTokenRoutes } from "./session/api-token-routes.ts";
 import { consoleUserRoutes } from "./session/console-user-routes.ts";
 import type { SessionContext } from "./session/session-context.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
@@ -38,7 +39,7 @@ import { shareRoutes } from "./setting/share-routes.ts";
 
 export type AdminContext = SessionContext & SettingContext & AdminReportContext & OperationContext;
 
-/** Everything that operators and the console do. Each route needs the admin token or a signed-in person. */
+/** Everything that operators and the console do. Each route needs a token or a signed-in person. */
 export function adminRoutes(server: FastifyInstance, context: AdminContext): void {
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
@@ -50,7 +51,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     });
     routes.addHook("preHandler", async (request) => {
       assertMayUseApps(request.actor, request);
-      request.by = { name: request.actor.name, address: callerOf(context, request) };
+      request.by = { name: request.actor.by ?? request.actor.name, address: callerOf(context, request) };
     });
     appRoutes(routes, context);
     metadataRoutes(routes, context);
@@ -66,6 +67,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     developerRoutes(routes, context);
     userRoutes(routes, context);
     consoleUserRoutes(routes, context);
+    apiTokenRoutes(routes, context);
     rebateRoutes(routes, context);
     ecpmRoutes(routes, context);
     shareRoutes(routes, context);

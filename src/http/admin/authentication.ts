@@ -2,8 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type pg from "pg";
 import { COMMAND_HEADER, readCommandName } from "../../admin/command-name.ts";
+import { grantsOf, nameOfToken, stateOfToken } from "../../admin/session/api-tokens.ts";
 import type { Clock } from "../../clock.ts";
-import { findSession, peekSession, type SessionLife } from "../../db/console-session.ts";
+import type { Config } from "../../config.ts";
+import { API_TOKEN_MARK, findApiToken, loadApiToken, type OwnedToken } from "../../db/api-token.ts";
+import { findSession, peekSession, type SessionLife, type SignedInUser } from "../../db/console-session.ts";
 import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { everywhere, mayIn } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
@@ -20,6 +23,7 @@ export type AuthenticationContext = {
   pool: pg.Pool;
   clock: Clock;
   vault: Vault;
+  config: Pick<Config, "secondFactorRoles">;
   caller: CallerAddress;
   adminTokens: AdminTokens;
   seenSessions: SeenSessions;
@@ -49,12 +53,39 @@ export async function actorOf(context: AuthenticationContext, request: FastifyRe
 
 async function tokenHolder(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
   const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
+  if (given.startsWith(API_TOKEN_MARK)) return programOf(context, request, given);
   if (!(await context.adminTokens.isRight(given))) {
     context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
     throw notSignedIn();
   }
   const command = readCommandName(context.vault, request.headers[COMMAND_HEADER]?.toString());
-  return { name: command ?? "admin token", grants: everywhere("admin"), session: undefined };
+  return { name: command ?? "admin token", grants: everywhere("admin"), userId: undefined, session: undefined };
+}
+
+/** A program with a token of its own. Whoever has the whole token may know why it is refused. */
+async function programOf(context: AuthenticationContext, request: FastifyRequest, given: string): Promise<Actor> {
+  const nowMs = context.clock();
+  const token = await findApiToken(context.pool, { token: given, nowMs });
+  const state = token && stateOfToken(token, nowMs);
+  if (!token || state !== "valid") {
+    context.failedSignIns.note({ address: callerOf(context, request), by: "API token" });
+    if (state === "ended") throw new ApiError("badSign", "The token has ended: make a new one.");
+    if (state === "revoked") throw new ApiError("badSign", "The token was revoked.");
+    throw notSignedIn();
+  }
+  return actorOfToken(token);
+}
+
+function actorOfToken(token: OwnedToken): Actor {
+  const by = nameOfToken(token);
+  return {
+    name: token.owner ?? by,
+    by,
+    grants: grantsOf(token),
+    userId: token.userId ?? undefined,
+    session: undefined,
+    tokenId: token.tokenId,
+  };
 }
 
 async function signedIn(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
@@ -80,7 +111,7 @@ async function findActor(
   const nowMs = clock();
   try {
     const user = await findSession(pool, { token: session, nowMs, life: SESSION_LIFE });
-    const actor = user && { name: user.name, grants: user.grants, session };
+    const actor = user && actorOfSession(context, user, session);
     if (actor) seenSessions.note(session, actor, nowMs);
     else seenSessions.forget(session);
     return actor;
@@ -91,6 +122,16 @@ async function findActor(
   }
 }
 
+/** The actor of a session. Who signs in at the identity provider has given the second factor there. */
+export function actorOfSession(
+  { config }: Pick<AuthenticationContext, "config">,
+  { userId, name, grants, hasSecondFactor, method }: SignedInUser,
+  session: string,
+): Actor {
+  const isNeeded = grants.some(({ role }) => config.secondFactorRoles.has(role));
+  return { userId, name, grants, session, mustSetUpFactor: isNeeded && !hasSecondFactor && method !== "oidc" };
+}
+
 function isReading(request: FastifyRequest): boolean {
   const { access } = accessOf(request);
   return request.method === "GET" || access === "report" || access === "detail";
@@ -99,9 +140,13 @@ function isReading(request: FastifyRequest): boolean {
 /** Whether the receiver of an app's long-lived stream may still see it. Asking does not keep the session alive. */
 export async function maySeeStill(
   { pool, clock }: Pick<AuthenticationContext, "pool" | "clock">,
-  { session }: Actor,
+  { session, tokenId }: Actor,
   appId: number,
 ): Promise<boolean> {
+  if (tokenId !== undefined) {
+    const token = await loadApiToken(pool, tokenId);
+    return token !== undefined && stateOfToken(token, clock()) === "valid" && mayIn(grantsOf(token), "detail", appId);
+  }
   if (session === undefined) return true;
   const user = await peekSession(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
   return user !== undefined && mayIn(user.grants, "detail", appId);
@@ -110,7 +155,7 @@ export async function maySeeStill(
 function notSignedIn(): ApiError {
   return new ApiError(
     "badSign",
-    "Sign in, or send the header Authorization: `Bearer ` and the admin token (`cli admin token` prints it).",
+    "Sign in, or send the header Authorization: `Bearer ` and a token (the console's page Account makes one, `cli admin token` prints the admin token).",
   );
 }
 

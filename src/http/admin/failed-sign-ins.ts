@@ -7,7 +7,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 
 /** What a person tried to sign in with. */
-export type SignInMethod = "password" | "one-time link" | "admin token";
+export type SignInMethod = "password" | "one-time link" | "admin token" | "API token" | "second factor";
 
 type Failure = {
   address: string;

@@ -26,4 +26,9 @@ export class SeenSessions {
   forget(session: string): void {
     this.#seen.delete(session);
   }
+
+  /** Forgets a person, some of whose sessions have ended. */
+  forgetPerson(userId: number | undefined): void {
+    for (const [session, { actor }] of this.#seen) if (actor.userId === userId) this.forget(session);
+  }
 }

@@ -72,7 +72,7 @@ describe("apps", () => {
       ["keys", { app_id: app.appId }],
       ["rotate", { app_id: app.appId, which: "app_key" }],
     ] as const)
-      expect(await analyst.post(`apps/${path}`, body)).toMatchObject(refused(/secrets/, 2004));
+      expect(await analyst.post(`apps/${path}`, body)).toMatchObject(refused(/Your role/, 2004));
     expect(await listed(app.appId)).toEqual(shownOf(app));
   });
 });

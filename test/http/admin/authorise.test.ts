@@ -58,7 +58,7 @@ test("an admin authorises, comes back and chooses; the account is there", async 
   expect(authorise.origin + authorise.pathname).toBe(begun.redirect_url);
   const returned = Object.fromEntries(authorise.searchParams);
   expect(await tom.post("accounts/authorise/return", { returned })).toMatchObject(refused(/another session/));
-  expect(await ann.post("accounts/authorise/return", { returned })).toMatchObject(refused(/Analysts/, 2004));
+  expect(await ann.post("accounts/authorise/return", { returned })).toMatchObject(refused(/Your role/, 2004));
   expect(await token.post("accounts/authorise/return", { returned })).toMatchObject(refused(/sign in/, 2004));
   const seen = dataOf(await mei.post("accounts/authorise/return", { returned }), returnedAnswer);
   expect(seen).toMatchObject({ app_id: app.appId, accounts: [{ name: "Account 7001" }, { name: "Account 7002" }] });

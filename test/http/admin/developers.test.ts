@@ -106,7 +106,7 @@ describe("developer applications", () => {
       ["edit", { id, apps: "all" }],
       ["rotate", { id }],
     ] as const)
-      expect(await analyst.post(`developers/${path}`, body)).toMatchObject(refused(/cannot change anything/, 2004));
+      expect(await analyst.post(`developers/${path}`, body)).toMatchObject(refused(/Your role/, 2004));
     expect(await listed(id)).toMatchObject({ state: "requested" });
   });
 });

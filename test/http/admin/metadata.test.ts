@@ -99,7 +99,7 @@ describe("metadata", () => {
 
   test("cannot be declared by an analyst, nor shown for an app that does not exist", async () => {
     const body = { app_id: empty.appId, names: ["a"], state: "declared" };
-    expect(await analyst.post("metadata/events/declare", body)).toMatchObject(refused(/cannot change anything/, 2004));
+    expect(await analyst.post("metadata/events/declare", body)).toMatchObject(refused(/Your role/, 2004));
     expect(await admin.get("metadata", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
     expect(await admin.get("metadata")).toMatchObject(refused(/app_id/));
   });

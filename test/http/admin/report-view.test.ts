@@ -82,7 +82,7 @@ describe("a shared view", () => {
   test("is shared only by an admin, visible to all, and changed only by admins", async () => {
     const view = await save(admin);
     const own = await save(ann);
-    expect(await call(ann, "share", own, { is_shared: true })).toMatchObject(refused(/Analysts/, 2004));
+    expect(await call(ann, "share", own, { is_shared: true })).toMatchObject(refused(/Your role/, 2004));
     const shared = dataOf(await call(admin, "share", view, { is_shared: true }), savedViewAnswer);
     expect(shared).toMatchObject({ is_shared: true, may_change: true });
     expect(await seen(bob)).toContainEqual({ ...shared, may_change: false });

@@ -4,7 +4,7 @@ import type { Actor } from "../../../src/http/admin/actor.ts";
 import { SeenSessions } from "../../../src/http/admin/seen-sessions.ts";
 import { LIMITS } from "../../../src/limits.ts";
 
-const actorOf = (session: string): Actor => ({ name: "ann", grants: everywhere("admin"), session });
+const actorOf = (session: string): Actor => ({ name: "ann", grants: everywhere("admin"), userId: 1, session });
 const MINUTE = 60_000;
 
 test("a session checked within a quarter of an hour is trusted, and no other", () => {

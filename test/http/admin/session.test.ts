@@ -74,7 +74,9 @@ describe("the first admin", () => {
 describe("a session", () => {
   test("says who is signed in, or that nobody is", async () => {
     const own = dataOf(await call("session", undefined, as(admin)), signedIn);
-    expect(own).toEqual({ name: "ann", grants: [{ app_id: null, role: "admin" }], csrf: admin.csrf });
+    const may = ["report", "detail", "operate", "setting", "installation"];
+    const grants = [{ app_id: null, role: "admin", may }];
+    expect(own).toEqual({ name: "ann", grants, needs_second_factor: false, csrf: admin.csrf });
     expect(await call("session")).toMatchObject({ code: 2002 });
     expect(await call("session", undefined, { cookie: "touchpoint_session=made-up" })).toMatchObject({ code: 2002 });
   });

@@ -72,6 +72,11 @@ export function PasswordField({ kind, ...rest }: PasswordFieldProps) {
   return <TextField {...rest} type="password" autoComplete={`${kind}-password`} required />;
 }
 
+/** A code of the second factor. The browser may offer it, and shows digits on a phone. */
+export function CodeField(props: Omit<Changing<"input">, "type" | "autoComplete">) {
+  return <TextField {...props} inputMode="text" autoComplete="one-time-code" maxLength={100} autoFocus required />;
+}
+
 export function TextArea({ label, hint, problem, onChange, ...rest }: Changing<"textarea">) {
   return (
     <Frame label={label} hint={hint} problem={problem}>

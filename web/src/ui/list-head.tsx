@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Need } from "../../../src/domain/access/role.ts";
+import type { Need } from "../../../src/contract/setting/session.ts";
 import { useMay } from "../may.ts";
 import { Button } from "./button.tsx";
 

@@ -1,5 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { addPerson, changePersonRole, type Invited, linkPerson, removePerson } from "../../../admin/session/people.ts";
+import {
+  addPerson,
+  changePersonRole,
+  type Invited,
+  linkPerson,
+  removePerson,
+  signOutPerson,
+} from "../../../admin/session/people.ts";
+import { resetSecondFactor } from "../../../admin/session/second-factor.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
   auditPage,
@@ -8,6 +16,7 @@ import {
   consoleUserBody,
   consoleUserList,
   consoleUserNameBody,
+  endedSessions,
   type InvitedUser,
   invitedUser,
 } from "../../../contract/setting/session.ts";
@@ -26,6 +35,7 @@ export function consoleUserRoutes(routes: FastifyInstance, context: PeopleContex
   auditRoute(routes, context);
   invitationRoutes(routes, context);
   memberRoutes(routes, context);
+  accessRoutes(routes, context);
 }
 
 function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
@@ -90,6 +100,32 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
   });
 }
 
+function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
+  adminRoute(routes, {
+    path: "console-users/sign-out",
+    summary: "End all sessions of a person",
+    access: "installation",
+    apps: "all",
+    body: consoleUserNameBody,
+    answer: envelopeSchema(endedSessions),
+    run: async ({ body, by }) => ({ ended: await signOutPerson({ pool, vault, clock, by }, body) }),
+  });
+
+  adminRoute(routes, {
+    path: "console-users/reset-second-factor",
+    summary: "Remove the second factor of a person who has lost it",
+    description: "All their sessions end.",
+    access: "installation",
+    apps: "all",
+    body: consoleUserNameBody,
+    answer: envelopeSchema(emptyData),
+    run: async ({ body, by }) => {
+      await resetSecondFactor({ pool, vault, clock, by }, body);
+      return {};
+    },
+  });
+}
+
 function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "pool">): void {
   adminRoute(routes, {
     path: "audit",
@@ -123,6 +159,6 @@ function shownInvited({ user, setupToken }: Invited): InvitedUser {
   return { ...shownUser(user), setup_token: setupToken };
 }
 
-function shownUser({ name, grants, createdAtMs }: AdminUser): ConsoleUser {
-  return { name, grants: shownGrants(grants), created_at_ms: createdAtMs };
+function shownUser({ name, grants, hasSecondFactor, createdAtMs }: AdminUser): ConsoleUser {
+  return { name, grants: shownGrants(grants), has_second_factor: hasSecondFactor, created_at_ms: createdAtMs };
 }

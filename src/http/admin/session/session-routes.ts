@@ -3,35 +3,36 @@ import type { Desk } from "../../../admin/desk.ts";
 import { changeOwnPassword, type Opened, setUp, signIn } from "../../../admin/session/sessions.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
-import { type AdminUser, findAdminUser, hasSetupLink, nameOf } from "../../../db/admin-user.ts";
+import { hasSetupLink, nameOf } from "../../../db/admin-user.ts";
 import { dropOldSessions, endSession } from "../../../db/console-session.ts";
 import { countedAddress } from "../../../domain/network.ts";
 import { ApiError } from "../../../errors.ts";
-import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";
+import { passwordProblem } from "../../../password.ts";
 import { callerOf } from "../../caller-address.ts";
 import type { Actor } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
-import { actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
+import { actorOf, actorOfSession, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
 import { knownDevice, rememberDevice } from "./known-device.ts";
-import { PasswordDesk, type Standing } from "./password-desk.ts";
+import { ownSessionRoutes } from "./own-session-routes.ts";
+import { PasswordDesk } from "./password-desk.ts";
 import { requireSameOrigin } from "./same-origin.ts";
+import { secondFactorRoutes } from "./second-factor-routes.ts";
 import type { SessionContext } from "./session-context.ts";
-import { shownGrants } from "./shown-grants.ts";
-import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
+import { heldGrants } from "./shown-grants.ts";
+import { checked, type Gate, hashOf, own, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
+import { type Counted, SignInLimits } from "./sign-in-limits.ts";
 
 const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
 
-/** Free failures for one name from one address, or for one device or session. */
-const OWN_FAILURES = 5;
 /** Free failures for everybody behind one address together, who may be a whole office. */
 const ADDRESS_FAILURES = 20;
-
-type Gate = { limits: SignInLimits; desk: PasswordDesk };
 
 /** Signing in and out of the console. These routes are open to everybody: the password or the one-time link decides. */
 export function sessionRoutes(routes: FastifyInstance, context: SessionContext): void {
   const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
+  ownSessionRoutes(routes, context);
+  secondFactorRoutes(routes, context, gate);
   signInRoute(routes, context, gate);
   setupRoute(routes, context, gate);
   ownRoutes(routes, context);
@@ -45,10 +46,6 @@ export function sessionRoutes(routes: FastifyInstance, context: SessionContext):
 function countedBy(context: Pick<SessionContext, "caller">, request: FastifyRequest, name: string): readonly Counted[] {
   const address = countedAddress(callerOf(context, request));
   return [own(`name ${address} ${nameOf(name)}`), ofAddress(address)];
-}
-
-function own(key: string): Counted {
-  return { key, free: OWN_FAILURES, onSuccess: "forget" };
 }
 
 function ofAddress(address: string): Counted {
@@ -77,53 +74,14 @@ function signInRoute(routes: FastifyInstance, context: SessionContext, { limits,
       if (found.kind === "wrong")
         throw wrongPassword(context, request, { ...found, message: "Name or password is wrong." });
       attempt.succeeded();
-      const entry = await entryOf(context, request, found.user.name);
-      return shownOpened(context, await signIn(entry, found.user, body), { request, reply });
+      const { user } = found;
+      const entry = await entryOf(context, request, user.name);
+      const key = device === undefined ? `person ${user.userId}` : `device ${device}`;
+      const given = { limits, key, code: body.code, name: user.name };
+      const opened = await withCode(context, request, given, () => signIn(entry, user, body));
+      return shownOpened(context, opened, { request, reply });
     },
   });
-}
-
-/** `wrong` carries the name of the person when one has it. */
-type Found = { kind: "right"; user: AdminUser } | { kind: "wrong"; name: string | undefined };
-
-/** The person with this name and password. It takes just as long when nobody has the name. */
-async function userBy(
-  { pool, metrics }: Pick<SessionContext, "pool" | "metrics">,
-  desk: PasswordDesk,
-  { name, password, standing }: { name: string; password: string; standing: Standing },
-): Promise<Found> {
-  const user = await findAdminUser(pool, name);
-  const isRight = await desk.inTurn(standing, () => {
-    metrics.passwordHashes.inc();
-    return isPassword(password, user?.passwordHash);
-  });
-  return user && isRight ? { kind: "right", user } : { kind: "wrong", name: user?.name };
-}
-
-function hashOf({ metrics }: Pick<SessionContext, "metrics">, desk: PasswordDesk, password: string): Promise<string> {
-  return desk.inTurn("known", () => {
-    metrics.passwordHashes.inc();
-    return hashPassword(password);
-  });
-}
-
-function wrongPassword(
-  context: Pick<SessionContext, "caller" | "failedSignIns">,
-  request: FastifyRequest,
-  { name, message }: { name: string | undefined; message: string },
-): ApiError {
-  context.failedSignIns.note({ address: callerOf(context, request), by: "password", user: name });
-  return new ApiError("badSign", message);
-}
-
-/** Runs the check of an attempt. A check that fails for another reason than the password does not count as a guess. */
-async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T> {
-  try {
-    return await check();
-  } catch (error) {
-    attempt.unchecked();
-    throw error;
-  }
 }
 
 function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
@@ -146,7 +104,9 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       attempt.succeeded();
       const passwordHash = await hashOf(context, desk, password);
       const entry = await entryOf(context, request, "");
-      const opened = await setUp(entry, body, { passwordHash, validMs: SETUP_LINK_MS });
+      const coded = { limits, key: `link ${token}`, code: body.code, name: "" };
+      const link = { passwordHash, validMs: SETUP_LINK_MS };
+      const opened = await withCode(context, request, coded, () => setUp(entry, body, link));
       if (!opened) throw badLink(context, request);
       return shownOpened(context, opened, { request, reply });
     },
@@ -196,8 +156,7 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, { limit
     run: async ({ body, request, reply }) => {
       const { session, name } = await actorOf(context, request);
       requireGoodPassword(body.new_password);
-      if (session === undefined)
-        throw new ApiError("badSign", "The admin token has no password; sign in to change yours.");
+      if (session === undefined) throw new ApiError("badSign", "A token has no password; sign in to change yours.");
       // A stolen session allows no more guesses than the sign-in page.
       const attempt = limits.begin([own(`session ${session}`)], context.clock());
       const given = { name, password: body.password, standing: "known" as const };
@@ -208,6 +167,7 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, { limit
       const passwordHash = await hashOf(context, desk, body.new_password);
       const entry = await entryOf(context, request, name);
       const opened = await changeOwnPassword(entry, body, { user: found.user, passwordHash });
+      context.seenSessions.forgetPerson(found.user.userId);
       return shownOpened(context, opened, { request, reply });
     },
   });
@@ -219,26 +179,35 @@ function requireGoodPassword(password: string): void {
 }
 
 /** What signing in works with. Sessions that have expired are dropped on the way. */
-async function entryOf(
+export async function entryOf(
   { pool, vault, clock, caller }: SessionContext,
   request: FastifyRequest,
   name: string,
-): Promise<Desk> {
+): Promise<Desk & { agent: string }> {
   await dropOldSessions(pool, clock(), SESSION_LIFE);
-  return { pool, vault, clock, by: { name, address: callerOf({ caller }, request) } };
+  const agent = request.headers["user-agent"] ?? "";
+  return { pool, vault, clock, agent, by: { name, address: callerOf({ caller }, request) } };
 }
 
 /** Hands the session to the browser, and answers who is signed in. */
-function shownOpened(
+export function shownOpened(
   context: SessionContext,
-  { user, session }: Opened,
+  { user, session, method }: Opened,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Session {
   setSession(request, reply, session);
   rememberDevice(context.vault, user.name, { request, reply });
-  return shownSession(context, { name: user.name, grants: user.grants, session });
+  return shownSession(context, actorOfSession(context, { ...user, method }, session));
 }
 
-function shownSession({ vault }: Pick<SessionContext, "vault">, { name, grants, session }: Actor): Session {
-  return { name, grants: shownGrants(grants), csrf: session === undefined ? "" : csrfTokenOf(vault, session) };
+function shownSession(
+  { vault }: Pick<SessionContext, "vault">,
+  { name, grants, session, mustSetUpFactor = false }: Actor,
+): Session {
+  return {
+    name,
+    grants: heldGrants(grants),
+    needs_second_factor: mustSetUpFactor,
+    csrf: session === undefined ? "" : csrfTokenOf(vault, session),
+  };
 }

@@ -1,7 +1,6 @@
-import { mayAnywhere, mayIn } from "../../../../src/domain/access/role.ts";
 import type { ShownApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { useGrants } from "../../may.ts";
+import { allow, grantsFor, useGrants } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -18,9 +17,9 @@ type AppTableProps = { apps: readonly ShownApp[]; onDo: (doing: Doing) => void }
 export function AppTable({ apps, onDo }: AppTableProps) {
   const text = useTexts(texts);
   const grants = useGrants();
-  const mayChange = mayAnywhere(grants, "setting");
+  const mayChange = allow(grants, "setting");
   const columns = useColumns();
-  const cell = (app: ShownApp) => mayIn(grants, "setting", app.app_id) && <Actions app={app} onDo={onDo} />;
+  const cell = (app: ShownApp) => allow(grantsFor(grants, app.app_id), "setting") && <Actions app={app} onDo={onDo} />;
   const actions: Column<ShownApp>[] = mayChange ? [{ name: "actions", title: text.columns.actions, cell }] : [];
   const empty = (
     <Empty title={text.none}>

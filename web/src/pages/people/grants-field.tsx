@@ -1,7 +1,6 @@
-import type { ShownGrant } from "../../../../src/contract/setting/session.ts";
-import { ROLES, type Role } from "../../../../src/domain/access/role.ts";
+import type { Role, ShownGrant } from "../../../../src/contract/setting/session.ts";
 import { useApps } from "../../chosen-app.tsx";
-import { ROLE_NAMES } from "../../role-name.tsx";
+import { ROLE_NAMES, ROLES } from "../../role-name.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField } from "../../ui/field.tsx";

@@ -41,9 +41,34 @@ export function RemoveDialog({ user: { name }, onClose }: MemberProps) {
   );
 }
 
+export function SignOutDialog({ user: { name }, onClose }: MemberProps) {
+  const text = useTexts(texts);
+  const ending = useMembership("sign-out", { name }, { said: text.signedOut(name), onClose });
+  return (
+    <FormDialog title={text.signOutTitle(name)} onClose={onClose} submit={{ label: text.signOut }} doing={ending}>
+      <p className="notice">{text.signOutText}</p>
+    </FormDialog>
+  );
+}
+
+export function ResetFactorDialog({ user: { name }, onClose }: MemberProps) {
+  const text = useTexts(texts);
+  const resetting = useMembership("reset-second-factor", { name }, { said: text.factorReset(name), onClose });
+  return (
+    <FormDialog
+      title={text.resetTitle(name)}
+      onClose={onClose}
+      submit={{ label: text.resetButton, look: "danger" }}
+      doing={resetting}
+    >
+      <p className="notice warn">{text.resetText}</p>
+    </FormDialog>
+  );
+}
+
 /** People who change or remove themselves have other rights from then on, so the session is fetched again. */
 function useMembership(
-  path: "role" | "remove",
+  path: "role" | "remove" | "sign-out" | "reset-second-factor",
   body: { name: string; grants?: readonly ShownGrant[] },
   { said, onClose }: { said: string; onClose: () => void },
 ) {

@@ -14,13 +14,13 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { AddDialog, LinkDialog, NewLinkDialog } from "./invitation.tsx";
-import { PEOPLE_KEY, RemoveDialog, RoleDialog } from "./membership.tsx";
+import { PEOPLE_KEY, RemoveDialog, ResetFactorDialog, RoleDialog, SignOutDialog } from "./membership.tsx";
 import { texts } from "./texts.ts";
 import "./people.css";
 
 type Doing =
   | { what: "add" }
-  | { what: "link" | "role" | "remove"; user: ConsoleUser }
+  | { what: "link" | "role" | "remove" | "sign_out" | "reset"; user: ConsoleUser }
   | { what: "hand_over"; user: InvitedUser };
 
 export function PeoplePage() {
@@ -47,6 +47,8 @@ export function PeoplePage() {
       {doing?.what === "link" && <NewLinkDialog name={doing.user.name} onClose={close} onInvited={handOver} />}
       {doing?.what === "hand_over" && <LinkDialog user={doing.user} onClose={close} />}
       {doing?.what === "role" && <RoleDialog user={doing.user} onClose={close} />}
+      {doing?.what === "sign_out" && <SignOutDialog user={doing.user} onClose={close} />}
+      {doing?.what === "reset" && <ResetFactorDialog user={doing.user} onClose={close} />}
       {doing?.what === "remove" && <RemoveDialog user={doing.user} onClose={close} />}
     </>
   );
@@ -63,10 +65,11 @@ function PeopleTable({ users, onDo }: { users: readonly ConsoleUser[]; onDo: (do
     {
       name: "name",
       title: text.columns.name,
-      cell: ({ name }) => (
+      cell: ({ name, has_second_factor }) => (
         <span className="row">
           <strong>{name}</strong>
           {name === own && <Badge>{text.you}</Badge>}
+          {has_second_factor && <Badge tone="good">{text.hasFactor}</Badge>}
         </span>
       ),
     },
@@ -97,6 +100,14 @@ function PeopleTable({ users, onDo }: { users: readonly ConsoleUser[]; onDo: (do
           <Button size="small" onClick={() => onDo({ what: "link", user })}>
             {text.newLink}
           </Button>
+          <Button size="small" onClick={() => onDo({ what: "sign_out", user })}>
+            {text.signOut}
+          </Button>
+          {user.has_second_factor && (
+            <Button size="small" onClick={() => onDo({ what: "reset", user })}>
+              {text.reset}
+            </Button>
+          )}
           <Button size="small" look="danger" onClick={() => onDo({ what: "remove", user })}>
             {text.remove}
           </Button>

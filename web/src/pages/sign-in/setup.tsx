@@ -1,13 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { post, type Session } from "../../api.ts";
+import { ApiFailure, post, type Session } from "../../api.ts";
 import { startOver } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { PasswordField, TextField } from "../../ui/field.tsx";
+import { CodeField, PasswordField, TextField } from "../../ui/field.tsx";
 import { Gate } from "./gate.tsx";
+import { isFirstQuestion } from "./sign-in.tsx";
 import { texts } from "./texts.ts";
 
 /** The page behind a one-time link. Its token is in the fragment of the address, which browsers never send. */
@@ -18,8 +19,13 @@ export function Setup() {
   const [name, setName] = useState("admin");
   const [password, setPassword] = useState("");
   const [repeated, setRepeated] = useState("");
+  const [code, setCode] = useState("");
+  const [isCodeAsked, setCodeAsked] = useState(false);
   const setting = useMutation({
-    mutationFn: () => post<Session>("session/setup", { token, name, password }),
+    mutationFn: () => post<Session>("session/setup", { token, name, password, ...(code !== "" && { code }) }),
+    onError: (error) => {
+      if (error instanceof ApiFailure && error.needsCode) setCodeAsked(true);
+    },
     onSuccess: (session) => {
       startOver(session);
       goTo("/", { replace: true });
@@ -44,7 +50,8 @@ export function Setup() {
         value={repeated}
         onChange={setRepeated}
       />
-      {setting.error && <Failure error={setting.error} />}
+      {isCodeAsked && <CodeField label={text.code} hint={text.codeHint} value={code} onChange={setCode} />}
+      {setting.error && !isFirstQuestion(setting.error, code) && <Failure error={setting.error} />}
       <Button type="submit" look="main" disabled={setting.isPending || repeated !== password || token === ""}>
         {text.setupDo}
       </Button>

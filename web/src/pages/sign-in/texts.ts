@@ -3,6 +3,8 @@ export const texts = {
     signIn: "Sign in",
     name: "Name",
     password: "Password",
+    code: "Code",
+    codeHint: "The six digits of your authenticator app, or a recovery code.",
     repeat: "Repeat password",
     differ: "The passwords do not match.",
     forgotten:
@@ -19,6 +21,8 @@ export const texts = {
     signIn: "登录",
     name: "用户名",
     password: "密码",
+    code: "验证码",
+    codeHint: "身份验证器应用显示的六位数字，或一个恢复码。",
     repeat: "再次输入密码",
     differ: "两次输入的密码不一致。",
     forgotten: "忘记密码？请管理员生成新的一次性链接，或在服务器上运行 `npm run cli admin link`。",

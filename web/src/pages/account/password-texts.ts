@@ -1,6 +1,5 @@
-export const texts = {
+export const passwordTexts = {
   en: {
-    title: "Password",
     about: "Changing the password ends all your other sessions.",
     present: "Current password",
     fresh: "New password",
@@ -9,7 +8,6 @@ export const texts = {
     changed: "Password changed.",
   },
   zh: {
-    title: "修改密码",
     about: "修改密码后，您的其他会话将全部失效。",
     present: "当前密码",
     fresh: "新密码",

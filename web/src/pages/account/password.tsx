@@ -6,12 +6,11 @@ import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { PasswordField } from "../../ui/field.tsx";
-import { PageHead } from "../../ui/page-head.tsx";
 import { say } from "../../ui/toast.tsx";
-import { texts } from "./texts.ts";
+import { passwordTexts } from "./password-texts.ts";
 
-export function PasswordPage() {
-  const text = useTexts(texts);
+export function PasswordTab() {
+  const text = useTexts(passwordTexts);
   const { name } = useSession();
   const [present, setPresent] = useState("");
   const [fresh, setFresh] = useState("");
@@ -26,7 +25,7 @@ export function PasswordPage() {
   });
   return (
     <>
-      <PageHead title={text.title} about={text.about} />
+      <p className="soft">{text.about}</p>
       <form
         className="card stack narrow"
         onSubmit={(event) => {

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { endApiToken, makeApiToken, stateOfToken } from "../../../admin/session/api-tokens.ts";
+import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
+import {
+  apiTokenBody,
+  apiTokenIdBody,
+  apiTokenList,
+  madeApiToken,
+  type ShownApiToken,
+} from "../../../contract/setting/api-token.ts";
+import { loadApiTokens, type OwnedToken } from "../../../db/api-token.ts";
+import { mayEverywhere } from "../../../domain/access/role.ts";
+import { ApiError } from "../../../errors.ts";
+import { LIMITS } from "../../../limits.ts";
+import type { Actor } from "../actor.ts";
+import { adminRoute } from "../admin-route.ts";
+import type { SessionContext } from "./session-context.ts";
+
+type TokenContext = Pick<SessionContext, "pool" | "vault" | "clock">;
+
+/** Tokens for programs: everybody has their own; admins of all apps see and revoke all. */
+export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext): void {
+  const { pool, clock } = context;
+
+  adminRoute(routes, {
+    path: "api-tokens",
+    summary: "Tokens for programs",
+    description: "The caller's own; admins of all apps see those of everybody.",
+    access: "own",
+    answer: envelopeSchema(apiTokenList),
+    run: async ({ request }) => {
+      const { actor } = request;
+      const wish = mayRevokeAll(actor) ? "all" : { userId: actor.userId ?? 0 };
+      const tokens = await loadApiTokens(pool, wish, LIMITS.apiTokensListed);
+      return { tokens: tokens.map((token) => shownToken(token, clock())), days_max: LIMITS.apiTokenDays };
+    },
+  });
+
+  adminRoute(routes, {
+    path: "api-tokens/create",
+    summary: "Make a token for a program",
+    description:
+      "It goes into the header `Authorization: Bearer …`. It may do at most what its owner may do when it is used. A " +
+      "token cannot make another one.",
+    access: "own",
+    body: apiTokenBody,
+    answer: envelopeSchema(madeApiToken),
+    run: async ({ body, request }) => {
+      const { token, made } = await makeApiToken(deskOf(context, request), body);
+      return { ...shownToken(made, clock()), token };
+    },
+  });
+
+  adminRoute(routes, {
+    path: "api-tokens/revoke",
+    summary: "Revoke a token at once",
+    access: "own",
+    body: apiTokenIdBody,
+    answer: envelopeSchema(emptyData),
+    run: async ({ body, request }) => {
+      const desk = { ...deskOf(context, request), mayRevokeAll: mayRevokeAll(request.actor) };
+      await endApiToken(desk, body);
+      return {};
+    },
+  });
+}
+
+function mayRevokeAll({ grants }: Actor): boolean {
+  return mayEverywhere(grants, "installation");
+}
+
+function deskOf({ pool, vault, clock }: TokenContext, { by, actor }: FastifyRequest) {
+  if (actor.tokenId !== undefined)
+    throw new ApiError("notGranted", "A token can neither make nor revoke tokens: sign in to the console.");
+  const owner = actor.userId === undefined ? undefined : { userId: actor.userId, grants: actor.grants };
+  return { pool, vault, clock, by, owner };
+}
+
+export function shownToken(token: OwnedToken, nowMs: number): ShownApiToken {
+  return {
+    id: token.tokenId,
+    name: token.name,
+    prefix: token.prefix,
+    owner: token.owner ?? "",
+    role: token.role,
+    apps: token.appIds ?? "all",
+    state: stateOfToken(token, nowMs),
+    created_at_ms: token.createdAtMs,
+    ends_at_ms: token.endsAtMs,
+    used_at_ms: token.usedAtMs,
+  };
+}
