@@ -1,16 +1,19 @@
 import { resolve } from "node:path";
-import { ROLES as PERSON_ROLES, type Role as PersonRole } from "./domain/access/role.ts";
+import { type Grants, ROLES as PERSON_ROLES, type Role as PersonRole } from "./domain/access/role.ts";
 import { UsageError } from "./errors.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 import {
   addresses,
   bytes,
   databaseUrl,
+  groupRoles,
   httpUrl,
   integer,
+  issuerUrl,
   listed,
   milliseconds,
   nonEmpty,
+  oidcScopes,
   oneOf,
   secretKey,
 } from "./setting-reader.ts";
@@ -55,6 +58,21 @@ export type Config = Readonly<{
   demoApp: boolean;
   printSecrets: "terminal" | "always";
   secondFactorRoles: ReadonlySet<PersonRole>;
+  passwordSignIn: boolean;
+  /** Undefined: nobody signs in at an identity provider. */
+  oidc: OidcSettings | undefined;
+}>;
+
+/** An identity provider that speaks OpenID Connect, and whom it lets in. */
+export type OidcSettings = Readonly<{
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  scopes: string;
+  groupsClaim: string;
+  people: "known" | "create";
+  roles: ReadonlyMap<string, Grants>;
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -194,6 +212,35 @@ export const SETTINGS = {
     read: (text: string) => new Set(listed(text).map(oneOf(PERSON_ROLES))),
     hint: `comma-separated roles of people who must set up a second factor, out of ${PERSON_ROLES.join(", ")}; empty: none must`,
   },
+  PASSWORD_SIGN_IN: {
+    fallback: "on",
+    read: oneOf(["on", "off"] as const),
+    hint: "whether people can sign in with a password: on, off (then only at the identity provider)",
+  },
+  OIDC_ISSUER: {
+    fallback: "",
+    read: issuerUrl,
+    hint: "https://… of an identity provider that speaks OpenID Connect; empty: none",
+  },
+  OIDC_CLIENT_ID: { fallback: "", read: (text: string) => text, hint: "this console's id at the identity provider" },
+  OIDC_CLIENT_SECRET: {
+    fallback: "",
+    read: (text: string) => text,
+    hint: "its secret there; empty: a public client, which PKCE protects",
+  },
+  OIDC_NAME: { fallback: "Single sign-on", read: nonEmpty, hint: "the identity provider's name on the sign-in page" },
+  OIDC_SCOPES: { fallback: "openid email profile", read: oidcScopes, hint: "what is asked for, with openid" },
+  OIDC_GROUPS_CLAIM: { fallback: "groups", read: nonEmpty, hint: "the claim that lists a person's groups" },
+  OIDC_ROLES: {
+    fallback: "",
+    read: groupRoles,
+    hint: 'roles by group, as JSON: {"bi": "analyst=1,2", "admins": "admin"}; empty: roles are given in the console',
+  },
+  OIDC_PEOPLE: {
+    fallback: "known",
+    read: oneOf(["known", "create"] as const),
+    hint: "who may come in: known (people added in the console), create (everybody whose groups have a role)",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Never shown, because they hold keys and passwords. */
@@ -201,7 +248,23 @@ const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
   "SECRET_KEY",
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
+  "OIDC_CLIENT_SECRET",
 ]);
+
+type Value = <K extends keyof typeof SETTINGS>(name: K) => ReturnType<(typeof SETTINGS)[K]["read"]>;
+
+function oidcOf(value: Value): OidcSettings {
+  return {
+    issuer: value("OIDC_ISSUER"),
+    clientId: value("OIDC_CLIENT_ID"),
+    clientSecret: value("OIDC_CLIENT_SECRET"),
+    name: value("OIDC_NAME"),
+    scopes: value("OIDC_SCOPES"),
+    groupsClaim: value("OIDC_GROUPS_CLAIM"),
+    people: value("OIDC_PEOPLE"),
+    roles: value("OIDC_ROLES"),
+  };
+}
 
 /** Reads all settings at once, so that one error names every bad variable. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -250,19 +313,39 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     demoApp: value("DEMO_APP") === "on",
     printSecrets: value("PRINT_SECRETS"),
     secondFactorRoles: value("SECOND_FACTOR_ROLES"),
+    passwordSignIn: value("PASSWORD_SIGN_IN") === "on",
+    oidc: value("OIDC_ISSUER") === "" ? undefined : oidcOf(value),
   };
-  // Only half is free to every app (see shared-room.ts), and the verdicts on a call can be as large as its body.
-  if (config.journalPendingBytesMax < 4 * config.bodyBytesMax) {
-    problems.push("JOURNAL_PENDING_BYTES_MAX: must be at least four times BODY_BYTES_MAX, or large bodies never fit.");
-  }
-  if (config.bodiesInFlightBytesMax < 4 * config.bodyBytesMax) {
-    problems.push("BODIES_IN_FLIGHT_BYTES_MAX: must be at least four times BODY_BYTES_MAX.");
-  }
-  if (config.databaseDirectUrl && !config.databaseUrl) {
-    problems.push("DATABASE_DIRECT_URL: is of use only together with DATABASE_URL.");
-  }
+  problems.push(...clashesIn(config));
   if (problems.length > 0) throw new UsageError(`Bad settings:\n  ${problems.join("\n  ")}`);
   return Object.freeze(config);
+}
+
+/** Settings that do not go together. */
+function clashesIn(config: Config): string[] {
+  const { oidc } = config;
+  const clashes: [boolean, string][] = [
+    // Only half is free to every app (see shared-room.ts), and the verdicts on a call can be as large as its body.
+    [
+      config.journalPendingBytesMax < 4 * config.bodyBytesMax,
+      "JOURNAL_PENDING_BYTES_MAX: must be at least four times BODY_BYTES_MAX, or large bodies never fit.",
+    ],
+    [
+      config.bodiesInFlightBytesMax < 4 * config.bodyBytesMax,
+      "BODIES_IN_FLIGHT_BYTES_MAX: must be at least four times BODY_BYTES_MAX.",
+    ],
+    [
+      Boolean(config.databaseDirectUrl) && !config.databaseUrl,
+      "DATABASE_DIRECT_URL: is of use only together with DATABASE_URL.",
+    ],
+    [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
+    [
+      oidc?.people === "create" && oidc.roles?.size === 0,
+      "OIDC_ROLES: must be set with OIDC_PEOPLE=create, or new people would have no role.",
+    ],
+    [!config.passwordSignIn && !oidc, "PASSWORD_SIGN_IN: must be on without OIDC_ISSUER, or nobody could sign in."],
+  ];
+  return clashes.flatMap(([clash, sentence]) => (clash ? [sentence] : []));
 }
 
 export const configFromEnvironment = (): Config => readConfig(process.env);

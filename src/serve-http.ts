@@ -13,6 +13,7 @@ import type { AppDirectory } from "./intake/app-directory.ts";
 import type { Flow } from "./intake/flow.ts";
 import { IntakePace } from "./intake/pace.ts";
 import type { Log } from "./log.ts";
+import { IdentityProvider } from "./outbound/identity-provider.ts";
 import type { Vault } from "./vault.ts";
 
 export type HttpParts = {
@@ -39,6 +40,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   const pace = new IntakePace(() => journal.durable);
   const live = new Live(startedAtMs);
   const failedSignIns = new FailedSignIns({ pool, clock, log });
+  const identityProvider = config.oidc && new IdentityProvider(config.oidc);
   let isStopping = false;
   const server = await createServer({
     config,
@@ -70,6 +72,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     seenSessions: new SeenSessions(),
     failedSignIns,
     adminTokens: new AdminTokens({ pool, vault }),
+    identityProvider,
   });
   const address = await listen(server, config);
   const stop = async () => {
@@ -78,6 +81,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     live.close();
     await close(server);
     await failedSignIns.written();
+    identityProvider?.close();
   };
   return { address, stop };
 }

@@ -1,5 +1,6 @@
 import { readAddress } from "./db/server/address.ts";
-import { isNetwork } from "./domain/network.ts";
+import { type Grants, readGrants } from "./domain/access/role.ts";
+import { isLoopbackHost, isNetwork } from "./domain/network.ts";
 import { GIB, KIB, MIB } from "./limits.ts";
 
 /** Readers of settings. Each reads the text of one setting, and throws what is wrong with it. */
@@ -68,4 +69,42 @@ export function httpUrl(text: string): string {
 export function secretKey(text: string): string {
   if (text !== "" && !/^[0-9a-fA-F]{64}$/.test(text)) throw new Error("must be 64 hex digits.");
   return text.toLowerCase();
+}
+
+/** The address of an identity provider. Plain HTTP is for stand-ins on this machine only. */
+export function issuerUrl(text: string): string {
+  if (text === "") return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlainHere = url?.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
+  if (!url || !(url.protocol === "https:" || isPlainHere) || url.search !== "" || url.hash !== "")
+    throw new Error("must be an address that begins with https://, without a query.");
+  return text;
+}
+
+export function oidcScopes(text: string): string {
+  const scopes = text.split(/[\s,]+/);
+  if (!scopes.includes("openid")) throw new Error("must contain openid.");
+  return scopes.join(" ");
+}
+
+/** Roles by group. */
+export function groupRoles(text: string): ReadonlyMap<string, Grants> {
+  if (text === "") return new Map();
+  const found: unknown = parsed(text);
+  if (typeof found !== "object" || found === null || Array.isArray(found))
+    throw new Error('must be JSON such as {"bi": "analyst=1,2"}.');
+  const roles = Object.entries(found).map(([group, roleText]): [string, Grants] => {
+    const grants = typeof roleText === "string" ? readGrants(roleText) : undefined;
+    if (!grants) throw new Error(`${JSON.stringify(group)} must have roles such as "viewer operator=1,2".`);
+    return [group, grants];
+  });
+  return new Map(roles);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -62,7 +62,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
   "http/admin": "admin admin/session contract db/* domain domain/access http intake outbound platform",
   "http/admin/session":
-    "admin admin/session contract contract/setting db/* domain domain/access http http/admin intake",
+    "admin admin/session contract contract/setting db/* domain domain/access http http/admin intake outbound",
   "http/admin/setting":
     "admin admin/setting contract contract/admin contract/setting db/* domain domain/access domain/attribution domain/postback http/admin intake outbound platform platform/declared platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":

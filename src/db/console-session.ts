@@ -88,10 +88,10 @@ const SEEN_MS = 60_000;
 export async function peekSession(
   executor: Executor,
   { token, nowMs, life }: { token: string; nowMs: number; life: SessionLife },
-): Promise<AdminUser | undefined> {
-  const [user] = await query<AdminUser>(
+): Promise<SignedInUser | undefined> {
+  const [user] = await query<SignedInUser>(
     executor,
-    sql`select ${userColumns} from console_session s join admin_user u on u.user_id = s.user_id
+    sql`select ${userColumns}, s.method from console_session s join admin_user u on u.user_id = s.user_id
       where s.token_digest = ${digestOf(token)} and ${isAlive(nowMs, life)}`,
   );
   return user;

@@ -1,5 +1,6 @@
 import type { Vault } from "../vault.ts";
 import { digestOf } from "./admin-user.ts";
+import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
 
@@ -54,7 +55,8 @@ export async function confirmSecondFactor(
   await execute(tx, sql`delete from recovery_code where user_id = ${userId}`);
   await execute(
     tx,
-    sql`insert into recovery_code (user_id, code_digest) select ${userId}, unnest(${codes.map(digestOf)}::text[])`,
+    sql`insert into recovery_code (user_id, code_digest) select ${userId}, given.code_digest
+      from ${rowsOf("given", codes, { code_digest: ["text", digestOf] })}`,
   );
 }
 

@@ -14,6 +14,7 @@ import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
 import { loadAccounts, storeAccount } from "../../src/db/platform-account.ts";
 import { loadPlatformSecrets, storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
+import { beginSecondFactor, loadSecondFactor } from "../../src/db/second-factor.ts";
 import type { Connection } from "../../src/db/server/server.ts";
 import { openKeys } from "../../src/installation.ts";
 import { openVault, type Vault, vaultOfKey } from "../../src/vault.ts";
@@ -56,6 +57,7 @@ async function fill(): Promise<void> {
   await storeCallback(pool, vault, { ...callback, secret: "s4" }, 0);
   const begun = { appId, adPlatform: "tencent", redirectUrl: "https://a.example/", session: "s", nowMs: 0 };
   await beginAuthorisation(pool, vault, begun, { client_secret: "s5" });
+  await beginSecondFactor(pool, vault, { userId: 1, secret: Buffer.from("s6") });
 }
 
 /** Every secret in the clear. */
@@ -68,6 +70,7 @@ async function opened(by: Vault) {
     platforms: await loadPlatformSecrets(pool, by),
     media: await loadMediaTokens(pool, by),
     callbacks: await loadCallbacks(pool, by),
+    secondFactor: await loadSecondFactor(pool, by, 1),
   };
 }
 
@@ -80,7 +83,7 @@ test("every secret is the same under the new key, and none opens with the old on
   const keys = await openKeys(database.pool, TEST_KEY, "existing");
   const before = await opened(vault);
   for (const rows of await sealedRows()) expect(rows).not.toEqual([]);
-  expect(await rotate(NEW_KEY)).toBe(12);
+  expect(await rotate(NEW_KEY)).toBe(13);
   expect(await opened(vaultOfKey(NEW_KEY))).toEqual(before);
   for (const { table, column } of SEALED_COLUMNS)
     for (const row of await rowsOf(database.pool, table))

@@ -18,7 +18,7 @@ export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
     GET rebates, GET ecpms, GET shares, GET callbacks, GET doctor, GET set-aside`,
   operator: `POST campaigns/create, POST campaigns/edit, POST cost/import, POST advertiser/import, POST ad-object/import,
     POST rebate/import, POST refund/import, POST cost/pull, POST cost/pull/stop, POST postback/resend, POST postback/test,
-    POST rebates/set, POST rebates/remove, POST ecpms/set, POST ecpms/remove, POST set-aside/replay`,
+    POST events/import, POST rebates/set, POST rebates/remove, POST ecpms/set, POST ecpms/remove, POST set-aside/replay`,
   admin: `POST apps/edit, POST apps/keys, POST apps/rotate, POST metadata/events/declare, POST metadata/properties/declare,
     POST attribution/rules, POST report/views/share, POST postback/rules/create, POST postback/rules/edit,
     POST postback/rules/order, POST postback/rules/remove, POST accounts/set, POST accounts/remove, POST connectors/set,

@@ -127,11 +127,12 @@ const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
 
 const SESSION_ROUTES = [
   ...["GET", "POST sign-in", "POST setup", "POST sign-out", "POST password"],
+  ...["GET ways", "POST oidc", "POST oidc/return"],
   ...["GET list", "POST end", "POST sign-out-everywhere"],
   ...["GET second-factor", "POST second-factor", "POST second-factor/confirm", "POST second-factor/remove"],
 ];
 /** Those that need a body are refused for it first. */
-const SESSION_BODIES = /sign-in|setup|password|end$|confirm|remove/;
+const SESSION_BODIES = /sign-in|setup|password|end$|confirm|remove|oidc/;
 
 const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };
 
@@ -336,7 +337,7 @@ describe("the console", () => {
   test.each(of("session"))("%s reveals nothing to anyone not signed in", async (name) => {
     const answer = await adminCall(name, {}, {});
     // Wrong names and passwords are tested elsewhere: they count against the address.
-    const code = name.endsWith("sign-out") ? 0 : SESSION_BODIES.test(name) ? 1004 : 2002;
+    const code = /sign-out$|ways$/.test(name) ? 0 : SESSION_BODIES.test(name) ? 1004 : 2002;
     expect(answer).toMatchObject({ status: 200, code, data: {} });
     const forged = await adminCall(name, {}, { cookie: "touchpoint_session=0123456789abcdef" });
     expect(forged).toMatchObject({ status: 200, code, data: {} });

@@ -39,7 +39,9 @@ type Answered = { code: number; msg: string; text: string };
 
 async function called(by: AdminCaller, name: string, sent: Record<string, any>): Promise<Answered> {
   const [method, path] = name.split(" ") as [string, string];
-  const query = method === "GET" ? `?${new URLSearchParams(sent)}` : "";
+  // The body of this one is no JSON.
+  const isInQuery = method === "GET" || path.endsWith("events/import");
+  const query = isInQuery ? `?${new URLSearchParams(sent)}` : "";
   const body = method === "GET" ? {} : { body: JSON.stringify(sent) };
   const { headers, text } = await replyTo(`${server.url}${path}${query}`, { method, headers: by.headers, ...body });
   const isEnvelope = headers.get("content-type")?.startsWith("application/json");

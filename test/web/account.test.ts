@@ -29,7 +29,7 @@ async function personAt(visit: Visit, name: string): Promise<void> {
 
 async function enter(visit: Visit, name: string): Promise<void> {
   const { page } = visit;
-  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await button(visit, "Sign in").click();
 }
@@ -47,10 +47,10 @@ test("a person sets up a second factor, sees where they are signed in, and signs
   await visit.fitsPhone("account-second-factor");
   const key = bytesOf((await page.locator("pre").textContent())!);
   const step = totpStep(Date.now());
-  await page.getByLabel("Code").fill("000000");
+  await page.getByLabel("Code", { exact: true }).fill("000000");
   await button(visit, "Switch on").click();
   await page.getByText("The code is wrong, or was used already.").waitFor();
-  await page.getByLabel("Code").fill(totpCode(key, step));
+  await page.getByLabel("Code", { exact: true }).fill(totpCode(key, step));
   await button(visit, "Switch on").click();
   await visit.inspect("account-recovery-codes", () => page.getByText("Recovery codes").waitFor());
   const codes = await page.locator(".recovery-codes li").allTextContents();
@@ -64,15 +64,15 @@ test("a person sets up a second factor, sees where they are signed in, and signs
   await button(visit, "Sign out everywhere").click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await enter(visit, name);
-  await visit.inspect("sign-in-code", () => page.getByLabel("Code").waitFor());
-  await page.getByLabel("Code").fill(totpCode(key, step));
+  await visit.inspect("sign-in-code", () => page.getByLabel("Code", { exact: true }).waitFor());
+  await page.getByLabel("Code", { exact: true }).fill(totpCode(key, step));
   await button(visit, "Sign in").click();
   await page.getByText("The code is wrong, or was used already.").waitFor();
-  await page.getByLabel("Code").fill(totpCode(key, step + 1));
+  await page.getByLabel("Code", { exact: true }).fill(totpCode(key, step + 1));
   await button(visit, "Sign in").click();
   await button(visit, "Sign out").click();
   await enter(visit, name);
-  await page.getByLabel("Code").fill(codes[0]!);
+  await page.getByLabel("Code", { exact: true }).fill(codes[0]!);
   await button(visit, "Sign in").click();
   await button(visit, "Sign out").waitFor();
   await visit.open("/account?tab=second");
@@ -100,8 +100,8 @@ test("a token is made, shown once, used by a program and revoked", async () => {
   const { page } = visit;
   await visit.open("/account?tab=tokens");
   await button(visit, "New token").click();
-  await page.getByLabel("Name").fill("nightly export");
-  await page.getByLabel("Role").selectOption("viewer");
+  await page.getByLabel("Name", { exact: true }).fill("nightly export");
+  await page.getByLabel("Role", { exact: true }).selectOption("viewer");
   await visit.inspect("account-new-token", () => page.getByLabel("Days until it ends").waitFor());
   await button(visit, "Make token").click();
   const token = (await page.getByRole("dialog").locator("pre").textContent())!;

@@ -218,7 +218,7 @@ describe("people and their actions", () => {
     const { page } = visit;
     await button(visit, "Add person").click();
     await page.getByLabel("Name").fill("Lin");
-    await page.getByLabel("Role").selectOption("analyst");
+    await page.getByLabel("Role", { exact: true }).selectOption("analyst");
     await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
     const link = await page.getByRole("dialog").locator("pre").textContent();
     await button(visit, "Done").click();
@@ -229,9 +229,9 @@ describe("people and their actions", () => {
     await other.page.getByText("Analyst").waitFor();
     const row = rowOf(visit, /^lin/);
     await row.getByRole("button", { name: "Roles" }).click();
-    await page.getByLabel("Role").selectOption("operator");
+    await page.getByLabel("Role", { exact: true }).selectOption("operator");
     await button(visit, "Add role for an app").click();
-    await page.getByLabel("Role").nth(1).selectOption("admin");
+    await page.getByLabel("Role", { exact: true }).nth(1).selectOption("admin");
     await visit.inspect("people-roles", () => page.getByRole("dialog").waitFor());
     await button(visit, "Change roles").click();
     await row.getByText("Operator · All apps").waitFor();
@@ -247,7 +247,7 @@ describe("people and their actions", () => {
     await rowOf(visit, /^admin/)
       .getByRole("button", { name: "Roles" })
       .click();
-    await page.getByLabel("Role").selectOption("analyst");
+    await page.getByLabel("Role", { exact: true }).selectOption("analyst");
     await button(visit, "Change roles").click();
     await page.getByText("There must be at least one admin of all apps.").waitFor();
   });

@@ -9,6 +9,7 @@ import { Redirect, Route, Router, Switch } from "wouter";
 import { queries } from "./api.ts";
 import { useApps, useChosenApp } from "./chosen-app.tsx";
 import { FactorGate } from "./pages/sign-in/factor-gate.tsx";
+import { SignedInElsewhere } from "./pages/sign-in/provider.tsx";
 import { Setup } from "./pages/sign-in/setup.tsx";
 import { SignIn } from "./pages/sign-in/sign-in.tsx";
 import { PAGES, type Page } from "./pages.tsx";
@@ -28,6 +29,9 @@ export function App() {
         <Switch>
           <Route path="/setup">
             <Setup />
+          </Route>
+          <Route path="/signed-in">
+            <SignedInElsewhere />
           </Route>
           <Route>
             <SignedIn />

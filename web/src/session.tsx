@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import type { SignedOut } from "../../src/contract/setting/session.ts";
 import { ApiFailure, get, post, queries, SESSION_KEY, type Session } from "./api.ts";
 
 /** The signed-in person, or null. */
@@ -23,7 +24,14 @@ export function useSession(): Session {
 
 /** If the session has already ended, the sign-in page appears as for any other call. */
 export function useSignOut() {
-  return useMutation({ mutationFn: () => post("session/sign-out", {}), onSuccess: () => startOver(null) });
+  return useMutation({
+    mutationFn: () => post<SignedOut>("session/sign-out", {}),
+    onSuccess: ({ provider_url }) => {
+      startOver(null);
+      // Otherwise the next person at this browser would be signed in without a question.
+      if (provider_url !== null) location.assign(provider_url);
+    },
+  });
 }
 
 /** Clears all fetched data, so that the next person sees nothing of the last one's. */

@@ -23,7 +23,7 @@ export type Opened = { user: AdminUser; method: SessionMethod; session: string }
 const AGENT_LENGTH = 300;
 
 /** A desk at which sessions are opened; without a user agent nothing is kept of the browser. */
-type EntryDesk = Desk & { agent?: string };
+export type EntryDesk = Desk & { agent?: string };
 
 /** Opens a session for a person who gave the right password, and the code of the second factor if there is one. */
 export function signIn(desk: EntryDesk, user: AdminUser, body: Static<typeof signInBody>): Promise<Opened> {
@@ -123,7 +123,8 @@ async function ownerOf(
   return loadAdminUser(tx, found.userId);
 }
 
-async function opened(
+/** Opens a session. */
+export async function opened(
   tx: Executor,
   { clock, by, agent = "" }: EntryDesk,
   user: AdminUser,

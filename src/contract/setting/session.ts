@@ -53,6 +53,35 @@ export const setupBody = Type.Object({
 
 export const passwordBody = Type.Object({ password, new_password: password });
 
+export const signInWays = Type.Object({
+  password: Type.Boolean({ description: "With a name and a password" }),
+  oidc: Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: "Name of the identity provider; null: none",
+  }),
+});
+export type SignInWays = Static<typeof signInWays>;
+
+export const begunOidc = Type.Object({ url: Type.String({ description: "The page of the identity provider" }) });
+export type BegunOidc = Static<typeof begunOidc>;
+
+export const oidcReturnBody = Type.Object({
+  returned: Type.Unsafe<Record<string, string>>({
+    type: "object",
+    maxProperties: 20,
+    additionalProperties: { type: "string", maxLength: 2_048 },
+    description: "The query with which the identity provider has sent the person back",
+  }),
+});
+
+export const signedOut = Type.Object({
+  provider_url: Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: "Page that ends the session at the identity provider; null: none is needed",
+  }),
+});
+export type SignedOut = Static<typeof signedOut>;
+
 export const codeBody = Type.Object({ code });
 
 export const passwordOnlyBody = Type.Object({

@@ -85,3 +85,24 @@ export function commonGrants(one: Grants, other: Grants): Grants {
 function weaker(one: Role | undefined, other: Role | undefined): Role | undefined {
   return one === undefined || other === undefined ? undefined : ROLES.find((role) => role === one || role === other);
 }
+
+/** One role for each app: of several the strongest. */
+export function strongestGrants(grants: Grants): Grants {
+  const apps = new Set(grants.map(({ appId }) => appId));
+  return [...apps].map((appId) => {
+    const role = strongest(grants.filter((grant) => grant.appId === appId))!;
+    return { appId, role };
+  });
+}
+
+/** Roles as people write them: `viewer operator=1,2` is viewer of all apps and operator of two. Undefined when it is none. */
+export function readGrants(text: string): Grants | undefined {
+  const parts = text.split(" ").filter((part) => part !== "");
+  const grants = parts.flatMap((part) => {
+    const [, role, apps] = /^(\w+)(?:=(\d{1,9}(?:,\d{1,9})*))?$/.exec(part) ?? [];
+    if (!ROLES.includes(role as Role)) return [undefined];
+    const appIds = apps === undefined ? [null] : apps.split(",").map(Number);
+    return appIds.map((appId) => ({ appId, role: role as Role }));
+  });
+  return grants.length > 0 && grants.every((grant) => grant !== undefined) ? grants : undefined;
+}

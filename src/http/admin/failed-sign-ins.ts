@@ -7,7 +7,13 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 
 /** What a person tried to sign in with. */
-export type SignInMethod = "password" | "one-time link" | "admin token" | "API token" | "second factor";
+export type SignInMethod =
+  | "password"
+  | "one-time link"
+  | "admin token"
+  | "API token"
+  | "second factor"
+  | "identity provider";
 
 type Failure = {
   address: string;

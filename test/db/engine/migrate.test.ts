@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { newUser } from "../../../src/apply/facts/new-user.ts";
+import { loadAdminUsers } from "../../../src/db/admin-user.ts";
 import { checksumOf, migrate } from "../../../src/db/engine/migrate.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../../src/db/event-day.ts";
@@ -182,4 +183,21 @@ test("a source replaced by a second return keeps its campaign when the campaign 
     { number: 2 },
     null,
   ]);
+});
+
+test("people from before roles per app keep what they had, for all apps", async () => {
+  database = await databaseBefore("0032-admin-grant.sql");
+  const { pool } = database;
+  await pool.query(
+    `insert into admin_user (name, role, password_hash, created_at_ms, password_changed_at_ms)
+      values ('ann', 'admin', 'hash', 1, 1), ('bob', 'analyst', 'hash', 2, 2)`,
+  );
+  await pool.query("insert into console_session values ('digest', 1, 3, 4)");
+  await migrate(pool, options);
+  expect(await loadAdminUsers(pool)).toEqual([
+    { userId: 1, name: "ann", createdAtMs: 1, hasSecondFactor: false, grants: [{ appId: null, role: "admin" }] },
+    { userId: 2, name: "bob", createdAtMs: 2, hasSecondFactor: false, grants: [{ appId: null, role: "analyst" }] },
+  ]);
+  const session = { session_id: 1, user_id: 1, created_at_ms: 3, seen_at_ms: 4, method: "password" };
+  expect(await rowsOf(pool, "console_session")).toMatchObject([session]);
 });

@@ -33,7 +33,7 @@ export function historyRoutes(routes: FastifyInstance, context: HistoryRouteCont
       "The body holds one event per line, as `export events` writes them (client_id, type, event, time, properties), of any " +
       `time: at most ${LIMITS.historyBytes} bytes, and ${LIMITS.historyLineBytes} per line. Unknown clients are registered at ` +
       "the time of their first event. An event that is stored stays as it is, so the same lines can be sent again.",
-    access: "change",
+    access: "operate",
     query: historyQuery,
     reading: { bytesMax: LIMITS.historyBytes, keepsBytes: true },
     answer: takenHistoryAnswer,

@@ -1,24 +1,23 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Desk } from "../../../admin/desk.ts";
-import { changeOwnPassword, type Opened, setUp, signIn } from "../../../admin/session/sessions.ts";
-import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
-import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { changeOwnPassword, setUp, signIn } from "../../../admin/session/sessions.ts";
+import { envelopeSchema } from "../../../contract/envelope.ts";
+import { passwordBody, setupBody, signedIn, signedOut, signInBody } from "../../../contract/setting/session.ts";
 import { hasSetupLink, nameOf } from "../../../db/admin-user.ts";
-import { dropOldSessions, endSession } from "../../../db/console-session.ts";
+import { endSession, peekSession } from "../../../db/console-session.ts";
 import { countedAddress } from "../../../domain/network.ts";
-import { ApiError } from "../../../errors.ts";
+import { ApiError, messageOf } from "../../../errors.ts";
 import { passwordProblem } from "../../../password.ts";
 import { callerOf } from "../../caller-address.ts";
-import type { Actor } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
-import { actorOf, actorOfSession, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
-import { knownDevice, rememberDevice } from "./known-device.ts";
+import { actorOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
+import { entryOf, shownOpened, shownSession } from "./entry.ts";
+import { knownDevice } from "./known-device.ts";
+import { oidcRoutes, ownUrl } from "./oidc-routes.ts";
 import { ownSessionRoutes } from "./own-session-routes.ts";
 import { PasswordDesk } from "./password-desk.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
 import type { SessionContext } from "./session-context.ts";
-import { heldGrants } from "./shown-grants.ts";
 import { checked, type Gate, hashOf, own, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
 import { type Counted, SignInLimits } from "./sign-in-limits.ts";
 
@@ -33,6 +32,7 @@ export function sessionRoutes(routes: FastifyInstance, context: SessionContext):
   const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
   ownSessionRoutes(routes, context);
   secondFactorRoutes(routes, context, gate);
+  oidcRoutes(routes, context, gate);
   signInRoute(routes, context, gate);
   setupRoute(routes, context, gate);
   ownRoutes(routes, context);
@@ -65,6 +65,7 @@ function signInRoute(routes: FastifyInstance, context: SessionContext, { limits,
     admit: (request) => requireSameOrigin(context, request),
     answer: sessionAnswer,
     run: async ({ body, request, reply }) => {
+      if (!context.config.passwordSignIn) throw noPasswords();
       const { name, password } = body;
       const device = knownDevice(context.vault, request, name);
       const counted = device === undefined ? countedBy(context, request, name) : [own(`device ${device}`)];
@@ -133,17 +134,38 @@ function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
     summary: "Sign out",
     access: "open",
     admit: (request) => requireSameOrigin(context, request),
-    answer: envelopeSchema(emptyData),
+    answer: envelopeSchema(signedOut),
     run: async ({ request, reply }) => {
       const session = sessionOf(request);
-      if (session !== undefined) {
-        context.seenSessions.forget(session);
-        await endSession(context.pool, session);
-      }
+      const url = session === undefined ? undefined : await leftBehind(context, request, session);
       setSession(request, reply, "");
-      return {};
+      return { provider_url: url ?? null };
     },
   });
+}
+
+/** Ends a session. Returns the page of the identity provider that ends the one there, if that is where it began. */
+async function leftBehind(
+  { pool, clock, seenSessions, identityProvider, log }: SessionContext,
+  request: FastifyRequest,
+  session: string,
+): Promise<string | undefined> {
+  seenSessions.forget(session);
+  const user = await peekSession(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
+  await endSession(pool, session);
+  if (user?.method !== "oidc" || !identityProvider) return undefined;
+  return identityProvider.signOutUrl(ownUrl(request, "/console/")).catch((error: unknown) => {
+    // The session here has ended, and that is what was asked for.
+    log.warn({ reason: messageOf(error) }, "The identity provider's page for signing out is unknown.");
+    return undefined;
+  });
+}
+
+function noPasswords(): ApiError {
+  return new ApiError(
+    "notGranted",
+    "Signing in with a password is switched off here. Sign in at the identity provider, or use a one-time link (`cli admin link NAME`).",
+  );
 }
 
 function passwordRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
@@ -176,38 +198,4 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, { limit
 function requireGoodPassword(password: string): void {
   const problem = passwordProblem(password);
   if (problem !== undefined) throw new ApiError("badParameter", problem);
-}
-
-/** What signing in works with. Sessions that have expired are dropped on the way. */
-export async function entryOf(
-  { pool, vault, clock, caller }: SessionContext,
-  request: FastifyRequest,
-  name: string,
-): Promise<Desk & { agent: string }> {
-  await dropOldSessions(pool, clock(), SESSION_LIFE);
-  const agent = request.headers["user-agent"] ?? "";
-  return { pool, vault, clock, agent, by: { name, address: callerOf({ caller }, request) } };
-}
-
-/** Hands the session to the browser, and answers who is signed in. */
-export function shownOpened(
-  context: SessionContext,
-  { user, session, method }: Opened,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Session {
-  setSession(request, reply, session);
-  rememberDevice(context.vault, user.name, { request, reply });
-  return shownSession(context, actorOfSession(context, { ...user, method }, session));
-}
-
-function shownSession(
-  { vault }: Pick<SessionContext, "vault">,
-  { name, grants, session, mustSetUpFactor = false }: Actor,
-): Session {
-  return {
-    name,
-    grants: heldGrants(grants),
-    needs_second_factor: mustSetUpFactor,
-    csrf: session === undefined ? "" : csrfTokenOf(vault, session),
-  };
 }

@@ -107,6 +107,7 @@ function Count({ value }: { value: number }) {
 function useColumns(days: number, onDo: TableProps["onDo"]): Column<ListedCampaign>[] {
   const text = useTexts(texts);
   const mayChange = useMay("operate");
+  const seesLinks = useMay("detail");
   const platformName = usePlatformName();
   const { columns } = text;
   const counted = (["clicks", "impressions", "users"] as const).map(
@@ -156,9 +157,11 @@ function useColumns(days: number, onDo: TableProps["onDo"]): Column<ListedCampai
       title: columns.actions,
       cell: (campaign) => (
         <span className="row nowrap">
-          <Button size="small" onClick={() => onDo({ kind: "links", campaign })}>
-            {text.links}
-          </Button>
+          {seesLinks && (
+            <Button size="small" onClick={() => onDo({ kind: "links", campaign })}>
+              {text.links}
+            </Button>
+          )}
           {mayChange && (
             <Button size="small" onClick={() => onDo({ kind: "edit", campaign })}>
               {text.edit}

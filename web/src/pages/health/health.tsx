@@ -4,6 +4,7 @@ import type { HealthAnswer } from "../../../../src/contract/admin/health.ts";
 import { get } from "../../api.ts";
 import { useChosenApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { allow, useGrants } from "../../may.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -30,6 +31,8 @@ export function HealthPage() {
   });
   const moments = useMoments(query.data);
   const { app } = useChosenApp();
+  // They hold what clients have sent.
+  const seesEntries = allow(useGrants(), "detail");
   return (
     <QueryView query={query}>
       {(health) => (
@@ -40,7 +43,7 @@ export function HealthPage() {
           <Ledger app={app} />
           {moments.length > 1 && <Course moments={moments} />}
           <Outbound health={health} />
-          <SetAside total={health.database?.set_aside ?? 0} />
+          {seesEntries && <SetAside total={health.database?.set_aside ?? 0} />}
         </>
       )}
     </QueryView>

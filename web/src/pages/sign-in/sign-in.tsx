@@ -6,7 +6,9 @@ import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CodeField, PasswordField, TextField } from "../../ui/field.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { Gate } from "./gate.tsx";
+import { ProviderButton, useWays } from "./provider.tsx";
 import { texts } from "./texts.ts";
 
 export function SignIn() {
@@ -22,6 +24,18 @@ export function SignIn() {
     },
     onSuccess: startOver,
   });
+  const ways = useWays();
+  if (ways.isPending) return <Progress />;
+  // While the ways are unknown, a password is worth a try.
+  const { password: isByPassword, oidc } = ways.data ?? { password: true, oidc: null };
+  if (!isByPassword) {
+    return (
+      <Gate title={text.signIn} onSubmit={() => {}}>
+        {oidc !== null && <ProviderButton name={oidc} look="main" />}
+        <p className="soft small">{text.noPasswords}</p>
+      </Gate>
+    );
+  }
   return (
     <Gate title={text.signIn} onSubmit={() => entering.mutate()}>
       <TextField label={text.name} value={name} onChange={setName} autoComplete="username" required autoFocus />
@@ -31,6 +45,7 @@ export function SignIn() {
       <Button type="submit" look="main" disabled={entering.isPending}>
         {text.signIn}
       </Button>
+      {oidc !== null && <ProviderButton name={oidc} look="plain" />}
       <p className="soft small">{text.forgotten}</p>
     </Gate>
   );

@@ -1,6 +1,9 @@
 export const texts = {
   en: {
     signIn: "Sign in",
+    signInWith: (provider: string) => `Sign in with ${provider}`,
+    noPasswords: "Passwords are switched off here. Without access, ask an admin for a one-time link.",
+    back: "Back to the sign-in page",
     name: "Name",
     password: "Password",
     code: "Code",
@@ -19,6 +22,9 @@ export const texts = {
   },
   zh: {
     signIn: "登录",
+    signInWith: (provider: string) => `使用 ${provider} 登录`,
+    noPasswords: "此处已停用密码登录。如无法登录，请管理员生成一次性链接。",
+    back: "返回登录页",
     name: "用户名",
     password: "密码",
     code: "验证码",

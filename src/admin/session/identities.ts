@@ -1,0 +1,103 @@
+import { Type } from "typebox";
+import { findByIdentity, hasIdentityAt, linkIdentity } from "../../db/admin-identity.ts";
+import {
+  type AdminUser,
+  countAdmins,
+  createAdminUser,
+  findAdminUser,
+  loadAdminUser,
+  lockAdmins,
+  NO_PASSWORD,
+  replaceGrants,
+} from "../../db/admin-user.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { type Grants, strongestGrants } from "../../domain/access/role.ts";
+import { ApiError } from "../../errors.ts";
+import { act } from "../desk.ts";
+import { type EntryDesk, type Opened, opened } from "./sessions.ts";
+
+/** Who somebody is at the identity provider, see outbound/identity-provider.ts. */
+type Identity = { issuer: string; subject: string; email: string | undefined; groups: readonly string[] };
+
+/** Who may come in from the provider, and with which roles. */
+export type IdentityRules = {
+  /** `known`: people whom an admin has added. `create`: everybody whose groups have a role. */
+  people: "known" | "create";
+  /** Roles by group. When there are any, they replace the person's roles at every sign-in. */
+  roles: ReadonlyMap<string, Grants>;
+};
+
+type Entered = Opened & { grants: Grants | undefined };
+
+/** Opens a session for somebody who has signed in at the identity provider. */
+export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: IdentityRules): Promise<Opened> {
+  const { issuer, subject } = identity;
+  return act<ReturnType<typeof Type.Object>, Entered>(desk, {
+    action: "session/oidc/return",
+    schema: Type.Object({}),
+    body: {},
+    noted: ({ grants }) => ({ issuer, subject, ...(grants && { grants }) }),
+    actorOf: ({ user }) => user.name,
+    run: async (tx) => {
+      const given = grantsOf(identity, rules);
+      const nowMs = desk.clock();
+      const user = (await findByIdentity(tx, identity)) ?? (await linked(tx, identity, { rules, given, nowMs }));
+      const grants = given && (await tookRoles(tx, user, given)) ? given : undefined;
+      const present = grants ? (await loadAdminUser(tx, user.userId))! : user;
+      return { ...(await opened(tx, desk, present, "oidc")), grants };
+    },
+  });
+}
+
+/** The roles of the person's groups, or undefined when roles are given here. */
+function grantsOf({ groups }: Identity, { roles }: IdentityRules): Grants | undefined {
+  if (roles.size === 0) return undefined;
+  const given = groups.flatMap((group) => roles.get(group) ?? []);
+  if (given.length === 0)
+    throw new ApiError("notGranted", "None of your groups at the identity provider has a role here.");
+  return strongestGrants(given);
+}
+
+/** The first time: the person is found by a verified e-mail address, or made. */
+async function linked(
+  tx: Executor,
+  { issuer, subject, email }: Identity,
+  { rules, given, nowMs }: { rules: IdentityRules; given: Grants | undefined; nowMs: number },
+): Promise<AdminUser> {
+  if (email === undefined) {
+    throw new ApiError(
+      "notGranted",
+      "The identity provider does not say that your e-mail address is verified, so you cannot be recognised. Ask an admin.",
+    );
+  }
+  const known = await findAdminUser(tx, email);
+  if (known && (await hasIdentityAt(tx, known.userId, issuer)))
+    throw new ApiError(
+      "notGranted",
+      `${known.name} is linked with another account of the identity provider. Ask an admin.`,
+    );
+  const made =
+    known ??
+    (rules.people === "create" && given
+      ? await createAdminUser(tx, { name: email, grants: given, passwordHash: NO_PASSWORD, nowMs })
+      : undefined);
+  if (!made) throw new ApiError("notGranted", `There is no person named ${email} here. Ask an admin to add you.`);
+  await linkIdentity(tx, { issuer, subject, userId: made.userId, nowMs });
+  return made;
+}
+
+/** Gives the person the roles of their groups. The last admin of all apps stays one. Returns whether anything changed. */
+async function tookRoles(tx: Executor, user: AdminUser, given: Grants): Promise<boolean> {
+  if (textOf(user.grants) === textOf(given)) return false;
+  await lockAdmins(tx);
+  await replaceGrants(tx, user.userId, given);
+  if ((await countAdmins(tx)) > 0 || !user.grants.some(({ appId, role }) => appId === null && role === "admin"))
+    return true;
+  await replaceGrants(tx, user.userId, user.grants);
+  return false;
+}
+
+function textOf(grants: Grants): string {
+  const rows = grants.map(({ appId, role }) => `${appId} ${role}`);
+  return rows.sort().join();
+}

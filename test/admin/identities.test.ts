@@ -1,0 +1,78 @@
+import { beforeAll, expect, test } from "vitest";
+import { type IdentityRules, signInByIdentity } from "../../src/admin/session/identities.ts";
+import { addPerson, removePerson } from "../../src/admin/session/people.ts";
+import { findAdminUser } from "../../src/db/admin-user.ts";
+import { everywhere } from "../../src/domain/access/role.ts";
+import { DeskStage } from "./desk-stage.ts";
+
+const stage = new DeskStage();
+const ISSUER = "https://login.example";
+const identity = (subject: string, email?: string, groups: string[] = []) => ({
+  issuer: ISSUER,
+  subject,
+  email,
+  groups,
+});
+const known: IdentityRules = { people: "known", roles: new Map() };
+const byGroup: IdentityRules = {
+  people: "create",
+  roles: new Map([
+    ["admins", everywhere("admin")],
+    ["bi", everywhere("viewer")],
+  ]),
+};
+const rolesOf = async (name: string) => (await findAdminUser(stage.pool, name))?.grants;
+
+beforeAll(async () => {
+  await addPerson(stage.desk, { name: "boss", grants: [{ app_id: null, role: "admin" }] });
+  await addPerson(stage.desk, { name: "lin@example.com", grants: [{ app_id: null, role: "operator" }] });
+});
+
+test("a known person is linked by a verified address once, and recognised by the subject from then on", async () => {
+  const first = await signInByIdentity(stage.desk, identity("1", "LIN@example.com"), known);
+  expect(first).toMatchObject({ method: "oidc", user: { name: "lin@example.com", grants: everywhere("operator") } });
+  const again = await signInByIdentity(stage.desk, identity("1", "other@example.com"), known);
+  expect(again.user.userId).toBe(first.user.userId);
+  await signInByIdentity(stage.desk, identity("1"), known);
+  const { rows } = await stage.pool.query("select actor, details from audit_log where action = 'session/oidc/return'");
+  expect(rows).toHaveLength(3);
+  expect(rows[0]).toEqual({ actor: "lin@example.com", details: { issuer: ISSUER, subject: "1" } });
+});
+
+test.each([
+  ["an unknown person", identity("2", "new@example.com"), /There is no person named new@example.com/],
+  ["a person without a verified address", identity("2"), /does not say that your e-mail address is verified/],
+  [
+    "another subject with the address of a linked person",
+    identity("2", "lin@example.com"),
+    /linked with another account/,
+  ],
+])("%s is refused, and nothing is kept", async (_, given, sentence) => {
+  const before = [await stage.count("admin_identity"), await stage.count("console_session")];
+  await expect(signInByIdentity(stage.desk, given, known)).rejects.toThrow(sentence);
+  expect([await stage.count("admin_identity"), await stage.count("console_session")]).toEqual(before);
+});
+
+test("roles of groups replace those given here at every sign-in, and are noted", async () => {
+  await signInByIdentity(stage.desk, identity("1", undefined, ["bi"]), byGroup);
+  expect(await rolesOf("lin@example.com")).toEqual(everywhere("viewer"));
+  await signInByIdentity(stage.desk, identity("1", undefined, ["bi", "admins"]), byGroup);
+  expect(await rolesOf("lin@example.com")).toEqual(everywhere("admin"));
+  const { rows } = await stage.pool.query("select details from audit_log order by audit_id desc limit 1");
+  expect(rows[0].details.grants).toEqual([{ appId: null, role: "admin" }]);
+  await expect(signInByIdentity(stage.desk, identity("1", undefined, ["x"]), byGroup)).rejects.toThrow(/None of your/);
+});
+
+test("the last admin of all apps stays one, whatever the groups say", async () => {
+  await removePerson(stage.desk, { name: "boss" });
+  const { user } = await signInByIdentity(stage.desk, identity("1", undefined, ["bi"]), byGroup);
+  expect(user.grants).toEqual(everywhere("admin"));
+  expect(await rolesOf("lin@example.com")).toEqual(everywhere("admin"));
+});
+
+test("a new person is made only with a role, has no password, and leaves no link behind", async () => {
+  await signInByIdentity(stage.desk, identity("3", "zoe@example.com", ["bi"]), byGroup);
+  expect(await findAdminUser(stage.pool, "zoe@example.com")).toMatchObject({ passwordHash: "none" });
+  await removePerson(stage.desk, { name: "zoe@example.com" });
+  expect((await stage.pool.query("select 1 from admin_identity where subject = '3'")).rowCount).toBe(0);
+});
