@@ -76,17 +76,17 @@ class Importer {
     this.#errors = errors;
   }
 
-  async send({ bytes, firstLine }: Block): Promise<void> {
-    let line = firstLine;
+  async send({ bytes, numbers }: Block): Promise<void> {
+    let sent = 0;
     // The server may take only the first lines, and says how many.
     for (let rest = bytes; rest.length > 0; ) {
-      const taken = await this.#post(rest, line);
+      const taken = await this.#post(rest, numbers[sent]!);
       this.events += taken.events;
       this.registered += taken.registered;
       this.rejected += taken.rejected;
-      const before = line - 1;
-      await this.#errors.add(taken.errors.map((error) => ({ ...error, line: before + error.line })));
-      line += taken.lines;
+      const before = sent - 1;
+      await this.#errors.add(taken.errors.map((error) => ({ ...error, line: numbers[before + error.line]! })));
+      sent += taken.lines;
       rest = rest.subarray(offsetAfter(rest, taken.lines));
     }
   }

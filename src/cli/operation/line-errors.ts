@@ -44,7 +44,8 @@ export class LineErrors {
 
   /** The first ones, each with its line, and how to see the others. */
   told(): string[] {
-    const told = this.#first.map(({ line, reason, message }) => `Line ${line}: ${reason}: ${message}`);
+    const first = this.#first.toSorted((one, other) => one.line - other.line);
+    const told = first.map(({ line, reason, message }) => `Line ${line}: ${reason}: ${message}`);
     const more = this.#count - this.#first.length;
     if (more > 0) told.push(`… and ${more} more${this.#file ? "" : "; --errors FILE writes all of them to a file"}.`);
     return told;
