@@ -86,7 +86,7 @@ test("an unknown path and a wrong method are refused and recorded", async () => 
 test("all platforms start, only on the loopback address, and close", async () => {
   const platforms = await startPlatforms();
   const { close, ...standIns } = platforms;
-  expect(Object.keys(standIns)).toHaveLength(12);
+  expect(Object.keys(standIns)).toHaveLength(13);
   for (const { url } of Object.values(standIns)) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await close();
   await expect(fetch(standIns.huawei.url)).rejects.toThrow();
