@@ -1,4 +1,4 @@
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
@@ -43,7 +43,7 @@ const REPLAY_MS = 1_000;
 const APPLY_PRIORITY = 10;
 
 // On Linux a priority belongs to one thread, so answering requests can come before applying them.
-if (process.platform === "linux") setPriority(APPLY_PRIORITY);
+if (process.platform === "linux") giveWay();
 
 const port = parentPort!;
 const settings = workerData as WorkerSettings;
@@ -107,6 +107,11 @@ port.on("message", async (message: ThreadMessage) => {
   port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
   port.close();
 });
+
+/** A process that was started with a lower priority may not raise it, and has given way already. */
+function giveWay(): void {
+  if (getPriority() < APPLY_PRIORITY) setPriority(APPLY_PRIORITY);
+}
 
 /** Sleeps until the journal grows beyond `seen`, or a message arrives. */
 async function sleepUntilWoken(seen: bigint): Promise<void> {
