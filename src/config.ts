@@ -7,6 +7,7 @@ import {
   bytes,
   databaseUrl,
   groupRoles,
+  hours,
   httpUrl,
   integer,
   issuerUrl,
@@ -15,6 +16,7 @@ import {
   nonEmpty,
   oidcScopes,
   oneOf,
+  passphrase,
   secretKey,
 } from "./setting-reader.ts";
 
@@ -48,6 +50,10 @@ export type Config = Readonly<{
   journalKeepDays: number;
   diskFreeBytesMin: number;
   eventRetentionDays: number;
+  backupDir: string;
+  backupEveryMs: number;
+  backupKeep: number;
+  backupPassphrase: string;
   knownClientsMax: number;
   secretKey: string;
   appleAttributionUrl: string;
@@ -166,6 +172,22 @@ export const SETTINGS = {
     read: integer(0, 36_500),
     hint: "days for which raw events are kept; 0: forever",
   },
+  BACKUP_DIR: {
+    fallback: "",
+    read: (text: string) => (text === "" ? "" : resolve(text)),
+    hint: "folder for scheduled backups; empty: none are taken",
+  },
+  BACKUP_EVERY_H: { fallback: "24", read: hours(1, 24 * 366), hint: "hours from one scheduled backup to the next" },
+  BACKUP_KEEP: {
+    fallback: "7",
+    read: integer(1, 10_000),
+    hint: "scheduled backups that are kept; older ones are removed",
+  },
+  BACKUP_PASSPHRASE: {
+    fallback: "",
+    read: passphrase,
+    hint: "puts the key into backups, under this passphrase; empty: only its fingerprint",
+  },
   KNOWN_CLIENTS_MAX: { fallback: "500000", read: integer(1_000, 50_000_000), hint: "client ids remembered in memory" },
   SECRET_KEY: {
     fallback: "",
@@ -249,6 +271,7 @@ const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
   "OIDC_CLIENT_SECRET",
+  "BACKUP_PASSPHRASE",
 ]);
 
 type Value = <K extends keyof typeof SETTINGS>(name: K) => ReturnType<(typeof SETTINGS)[K]["read"]>;
@@ -303,6 +326,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     journalKeepDays: value("JOURNAL_KEEP_DAYS"),
     diskFreeBytesMin: value("DISK_FREE_BYTES_MIN"),
     eventRetentionDays: value("EVENT_RETENTION_DAYS"),
+    backupDir: value("BACKUP_DIR"),
+    backupEveryMs: value("BACKUP_EVERY_H"),
+    backupKeep: value("BACKUP_KEEP"),
+    backupPassphrase: value("BACKUP_PASSPHRASE"),
     knownClientsMax: value("KNOWN_CLIENTS_MAX"),
     secretKey: value("SECRET_KEY"),
     appleAttributionUrl: value("APPLE_ATTRIBUTION_URL"),

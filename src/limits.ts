@@ -67,6 +67,8 @@ const MET_BY_USERS = {
   apiTokens: 50,
   apiTokensListed: 1_000,
   apiTokenDays: 366,
+  /** The passphrase that protects the key in a backup. */
+  passphraseLengthMin: 12,
   /** The name of an app or of a developer application. */
   nameLength: 200,
   observedNamesPerApp: 5_000,

@@ -1,7 +1,7 @@
 import { readAddress } from "./db/server/address.ts";
 import { type Grants, readGrants } from "./domain/access/role.ts";
 import { isLoopbackHost, isNetwork } from "./domain/network.ts";
-import { GIB, KIB, MIB } from "./limits.ts";
+import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 
 /** Readers of settings. Each reads the text of one setting, and throws what is wrong with it. */
 export function integer(min: number, max: number) {
@@ -44,6 +44,18 @@ export function milliseconds(min: number, max: number) {
 export function listed(text: string): string[] {
   const parts = text.split(",").map((part) => part.trim());
   return parts.filter((part) => part !== "");
+}
+
+/** A number of hours, read as milliseconds. */
+export function hours(min: number, max: number) {
+  return (text: string): number => integer(min, max)(text) * 3_600_000;
+}
+
+/** Empty, or long enough that a stolen backup does not invite guessing. */
+export function passphrase(text: string): string {
+  if (text !== "" && [...text].length < LIMITS.passphraseLengthMin)
+    throw new Error(`must have at least ${LIMITS.passphraseLengthMin} characters.`);
+  return text;
 }
 
 export function addresses(text: string): string[] {

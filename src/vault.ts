@@ -43,6 +43,11 @@ export class Vault {
     }
   }
 
+  /** This vault's own key, sealed by another vault. */
+  sealedBy(other: Vault): string {
+    return other.seal(this.#key.toString("hex"));
+  }
+
   /** A derived key for one purpose, so that no key serves two purposes. */
   keyFor(purpose: string): Buffer {
     return Buffer.from(hkdfSync("sha256", this.#key, "", purpose, 32));
@@ -125,6 +130,15 @@ export function makeVault(location: KeyLocation): Vault {
 
 export function newKey(): string {
   return randomBytes(32).toString("hex");
+}
+
+/** Puts a key back where there is none. */
+export function restoreKey(location: KeyLocation, key: string): void {
+  const path = keyFileOf(location);
+  const draft = `${path}.${process.pid}`;
+  writeKeyFile(draft, key);
+  renameSync(draft, path);
+  syncFolder(location.dataDir);
 }
 
 function writeKeyFile(path: string, key: string): void {

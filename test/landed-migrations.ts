@@ -35,6 +35,7 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0030-cost-hour.sql": "a348891a5e74464c37be0df58d7ea10a94294b90a57e4b519f56ec94e7d07fd8",
   "0031-pay-share-rule.sql": "695f042410fe91af251a78133bc0ffdd119cc4cede12401bc6e18e95c24b568e",
   "0032-admin-grant.sql": "aae6b6ad0c04025867883f30eee3a50cc880a34e01735e422960be7341667cb1",
+  "0033-restored.sql": "4597991dd998ffbb9fdf5595adc313beba72d26a56144a1058077793945e90f9",
   "0035-user-ad-revenue.sql": "3071e8a503d58eaea7d4ef474ad1ec237edc8507a69b1dc9f70ebbe226a948b9",
   "0036-sign-in.sql": "e1dfce03a6162885cd2dbc736b521af05acda1c4319c7982d8d4e1b5f507597a",
 };

@@ -169,6 +169,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      "backup [options] <dir>":
+        "Back up tables, journal and the key's fingerprint into a new folder; the server may run or not",
+      "restore [options] <dir>":
+        "Restore a backup into an empty DATA_DIR or database, or beside the journal that continues it",
+    },
+    load: async () => (await import("./operation/backup-commands.ts")).backupCommands,
+  },
+  {
+    commands: {
       secret: "The key that encrypts every secret in the database",
     },
     load: async () => (await import("./setting/secret-commands.ts")).secretCommands,

@@ -2,15 +2,20 @@ import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
 import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event/event-part.ts";
 import { isLockRefused } from "./engine/failure.ts";
-import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
+import {
+  attachPartition,
+  detachPartition,
+  dropPartition,
+  makePartition,
+  renameTable,
+  waitBriefly,
+} from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** Partitions opened in one transaction. */
 const OPENED_AT_ONCE = 50;
-/** The longest wait for readers before a partition is split. */
-const LOCK_WAIT_MS_MAX = 2_000;
 
 type Range = Pick<EventPart, "from" | "until">;
 type Split = Extract<PartPlan, { kind: "split" }>;
@@ -111,7 +116,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   const future = partitionOf(part);
   const table = identifier(future.name);
   const isBefore = sql`day < ${until}::date`;
-  await tx.query("select set_config('lock_timeout', $1, true)", [String(LOCK_WAIT_MS_MAX)]);
+  await waitBriefly(tx);
   await detachPartition(tx, future);
   const days = await query<{ day: string }>(tx, sql`select distinct day from ${table} where ${isBefore}`);
   await openParts(
@@ -131,7 +136,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   );
 }
 
-/** Drops the partitions that end on or before the day. Returns their number. */
+/** Drops the partitions that end on or before the day. Returns their number. Throws while somebody reads one of them. */
 export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<number> {
   const parts = await query<Range>(
     pool,
@@ -139,6 +144,7 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
   );
   for (const part of parts) {
     await inTransaction(pool, async (tx) => {
+      await waitBriefly(tx);
       await execute(tx, sql`update event_day set state = 'dropped' where day = ${part.from}::date`);
       await dropPartition(tx, partitionOf(part).name);
     });

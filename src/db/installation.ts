@@ -29,6 +29,11 @@ export async function changeKeyFingerprint(tx: Executor, keyFingerprint: string)
   await execute(tx, sql`update installation set key_fingerprint = ${keyFingerprint}`);
 }
 
+/** From now on, postbacks of entries received before this time may have been sent already; see insertOutbox. */
+export async function doubtPostbacksBefore(tx: Executor, atMs: number): Promise<void> {
+  await execute(tx, sql`update installation set postbacks_unsure_before_ms = ${atMs}`);
+}
+
 /** Invalidates all admin tokens of earlier generations. */
 export async function raiseAdminTokenGeneration(executor: Executor): Promise<number> {
   const [row] = await query<{ generation: number }>(

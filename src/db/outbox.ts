@@ -24,6 +24,10 @@ export type ClaimedRow = PostbackKey & {
   content: JsonObject;
 };
 
+/**
+ * Messages that may have been sent before a restore count as begun (`in_flight`), as if their process had died: they are
+ * sent again only to receivers that recognise repeats.
+ */
 export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   const fresh = rowsOf("new", rows, {
@@ -38,8 +42,15 @@ export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]):
   await execute(
     tx,
     sql`insert into outbox (app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
-      select app_id, client_id, event_type, subject, lane, due_at_ms, 0, false, content from ${fresh}`,
+      select app_id, client_id, event_type, subject, lane, due_at_ms, 0,
+        due_at_ms < coalesce((select postbacks_unsure_before_ms from installation), 0), content
+      from ${fresh}`,
   );
+}
+
+/** Makes all waiting messages count as begun. Returns their number. */
+export async function doubtOutbox(tx: Executor): Promise<number> {
+  return execute(tx, sql`update outbox set in_flight = true where not in_flight`);
 }
 
 /** The lanes with something due. */

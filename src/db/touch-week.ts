@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
-import { dropPartition, makePartition } from "./engine/partition.ts";
+import { dropPartition, makePartition, waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
@@ -27,7 +27,7 @@ export async function openTouchWeek(pool: pg.Pool, week: string): Promise<void> 
   });
 }
 
-/** Drops every week that begins before `week`. Returns the weeks dropped. */
+/** Drops every week that begins before `week`. Returns the weeks dropped. Throws while somebody reads one of them. */
 export async function dropTouchWeeksBefore(pool: pg.Pool, week: string): Promise<string[]> {
   const rows = await query<{ week: string }>(
     pool,
@@ -35,6 +35,7 @@ export async function dropTouchWeeksBefore(pool: pg.Pool, week: string): Promise
   );
   for (const row of rows) {
     await inTransaction(pool, async (tx) => {
+      await waitBriefly(tx);
       await execute(tx, sql`update touch_week set state = 'dropped' where week = ${row.week}::date`);
       for (const table of PARTITIONED) await dropPartition(tx, partitionOf(table, row.week));
     });

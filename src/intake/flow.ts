@@ -4,6 +4,7 @@ import { type ApplyThread, startApplyThread } from "../apply/apply-thread.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
+import { unlessHeld } from "../db/backup-hold.ts";
 import type { Database } from "../db/engine/database.ts";
 import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
@@ -244,9 +245,11 @@ export class Flow {
 
   /** Deletes old segments that are applied, and only up to a cursor known to be on disk. */
   async #prune(): Promise<"idle"> {
-    const applied = await confirmCursor(this.#database.pool, this.journal.id);
+    const { pool } = this.#database;
+    const applied = await confirmCursor(pool, this.journal.id);
     const modifiedBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
-    const removed = await this.journal.prune({ applied, modifiedBeforeMs });
+    // A backup copies the journal after the tables, from the cursor that it has seen there.
+    const removed = (await unlessHeld(pool, () => this.journal.prune({ applied, modifiedBeforeMs }))) ?? 0;
     if (removed > 0) this.#log.info({ segments: removed }, "Applied journal segments were removed.");
     return "idle";
   }

@@ -38,17 +38,7 @@ export async function syncFolder(dir: string): Promise<void> {
  */
 export async function cutTornTail(segment: Segment): Promise<{ bytes: number; cutBytes: number }> {
   const content = await readFile(segment.path);
-  let offset = 0;
-  while (offset < content.length) {
-    const scan = scanRecord(content, offset, segment.from + offset);
-    if (scan.kind === "record") {
-      offset += scan.bytes;
-      continue;
-    }
-    const next = findRecord(content, offset + 1, segment.from);
-    if (next === undefined) break;
-    offset = next;
-  }
+  const offset = wholeBytesOf(content, segment.from);
   const cutBytes = content.length - offset;
   if (cutBytes > 0) {
     await truncate(segment.path, offset);
@@ -57,4 +47,20 @@ export async function cutTornTail(segment: Segment): Promise<{ bytes: number; cu
     await handle.close();
   }
   return { bytes: offset, cutBytes };
+}
+
+/** The bytes of a segment up to the end of its last whole record. */
+export function wholeBytesOf(content: Buffer, from: number): number {
+  let offset = 0;
+  while (offset < content.length) {
+    const scan = scanRecord(content, offset, from + offset);
+    if (scan.kind === "record") {
+      offset += scan.bytes;
+      continue;
+    }
+    const next = findRecord(content, offset + 1, from);
+    if (next === undefined) break;
+    offset = next;
+  }
+  return offset;
 }

@@ -178,7 +178,7 @@ export async function describeDatabase(executor: Executor): Promise<{ version: s
 }
 
 /** The names of a server's and the command line's pools; a running process always has one connected. */
-const OWN_POOLS = ["http", "session", "apply", "apply lock", "postback", "cost", "report", "cli"] as const;
+const OWN_POOLS = ["http", "session", "apply", "apply lock", "postback", "cost", "report", "cli", "backup"] as const;
 
 /** Connections of other processes to the same database, as far as the role may see them. */
 export async function countOtherProcesses(

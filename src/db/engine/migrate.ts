@@ -5,7 +5,8 @@ import type pg from "pg";
 import type { Clock } from "../../clock.ts";
 import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { execute, query, sql } from "./sql.ts";
+import { assertRestored } from "./restore-mark.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** The migrations stand beside package.json, seen from dist/src/db/engine or from src/db/engine. */
 const FOLDER = import.meta.url.includes("/dist/") ? "../../../../migrations/" : "../../../migrations/";
@@ -14,13 +15,22 @@ const VERSION_MIN = 150_000;
 
 type Migration = { name: string; text: string; checksum: string };
 
+export type MigrateOptions = {
+  log: Log;
+  clock: Clock;
+  /** For a restore, whose database is marked as unfinished: at first, only the migrations that the backup had. */
+  restore?: { only: ReadonlySet<string> | undefined };
+};
+
 /** Brings the database up to this program's schema. Forward only; safe to run from several processes at once. */
-export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }): Promise<void> {
-  const migrations = await readMigrations();
+export async function migrate(pool: pg.Pool, options: MigrateOptions): Promise<void> {
+  const { only } = options.restore ?? {};
+  const migrations = (await readMigrations()).filter(({ name }) => !only || only.has(name));
   const client = await pool.connect();
   try {
     await assertVersion(client);
     await client.query("select pg_advisory_lock(7226387)");
+    if (!options.restore) await assertRestored(client);
     const done = await loadDone(client);
     assertSame(migrations, done);
     for (const { name, text, checksum } of migrations.filter((migration) => !done.has(migration.name))) {
@@ -49,6 +59,24 @@ async function readMigrations(): Promise<Migration[]> {
       return { name, text, checksum: checksumOf(text) };
     }),
   );
+}
+
+/** An applied migration; without a checksum when a version that kept none applied it. */
+export type DoneMigration = { name: string; checksum: string | null };
+
+/** The migrations that a database has, without changing it. */
+export async function listMigrations(executor: Executor): Promise<DoneMigration[]> {
+  // As JSON, because a version that kept no checksums made no column for them.
+  const rows = await query<{ row: DoneMigration }>(
+    executor,
+    sql`select to_jsonb(m) as row from migration m order by name collate "C"`,
+  );
+  return rows.map(({ row }) => ({ name: row.name, checksum: row.checksum ?? null }));
+}
+
+/** Refuses migrations that this program does not have, or has with another content. */
+export async function assertKnown(done: readonly DoneMigration[]): Promise<void> {
+  assertSame(await readMigrations(), new Map(done.map(({ name, checksum }) => [name, checksum])));
 }
 
 /** The checksum, the same for every checkout: git may write the system's line endings. */

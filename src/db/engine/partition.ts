@@ -34,6 +34,14 @@ export async function renameTable(tx: Executor, names: { from: string; to: strin
   await execute(tx, sql`alter table ${identifier(names.from)} rename to ${identifier(names.to)}`);
 }
 
+/** The longest wait for readers of a partition that is to be split or dropped, because writers queue behind it. */
+const LOCK_WAIT_MS_MAX = 2_000;
+
+/** Lets the rest of the transaction wait only briefly for readers, such as a backup or an export. */
+export async function waitBriefly(tx: Executor): Promise<void> {
+  await tx.query("select set_config('lock_timeout', $1, true)", [String(LOCK_WAIT_MS_MAX)]);
+}
+
 export async function dropPartition(tx: Executor, name: string): Promise<void> {
   await execute(tx, sql`drop table ${identifier(name)}`);
 }

@@ -1,0 +1,138 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { lockDataDir } from "../data-lock.ts";
+import { addAudit } from "../db/audit-log.ts";
+import { migrate } from "../db/engine/migrate.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import { removeRestoreMark } from "../db/engine/restore-mark.ts";
+import { doubtPostbacksBefore } from "../db/installation.ts";
+import { doubtOutbox } from "../db/outbox.ts";
+import { UsageError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { findVault, keyFileOf, restoreKey, vaultOfKey } from "../vault.ts";
+import { checkBackup, type OnPart } from "./check.ts";
+import { unboxKey } from "./key-box.ts";
+import { assertSameSums, claimDatabase, loadTables } from "./load.ts";
+import type { Manifest } from "./manifest.ts";
+import { placeJournal, planJournal } from "./restored-journal.ts";
+import { Aside, openTarget } from "./target.ts";
+
+export type RestoreWish = {
+  dir: string;
+  passphrase: string | undefined;
+  /** What to do with an embedded database, a journal or a key that is already there and is not the backup's. */
+  existing: "refuse" | "replace";
+  /** "unsure": the server of the backup may have sent postbacks since. "unsent": it has sent nothing. */
+  postbacks: "unsure" | "unsent";
+  by: { name: string; address: string };
+  onProgress: OnPart<"check" | "load">;
+};
+
+export type Restored = {
+  manifest: Manifest;
+  /** How far the journal reaches; a server applies it from the cursor on. */
+  until: number;
+  journal: "restored" | "kept";
+  /** Waiting postbacks that count as begun. */
+  doubted: number;
+  foreign: string[];
+};
+
+type RestoreDeps = {
+  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey">;
+  log: Log;
+  clock: Clock;
+};
+
+/**
+ * Brings a backup back. Everything is checked before anything is changed; from the first change to the last the database
+ * is marked, so that a server does not start on half of it and a repetition begins anew.
+ *
+ *   check files, key, journal ─▶ claim the empty database: mark ─▶ key, journal ─▶ tables ─▶ compare ─▶ migrate ─▶ unmark
+ */
+export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promise<Restored> {
+  const { config, log, clock } = deps;
+  const { dir, existing } = wish;
+  const manifest = await checkBackup(dir, wish.onProgress);
+  const key = await keyFor(config, manifest, wish);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  const folder = lockDataDir(config.dataDir);
+  try {
+    const places = { dir, journalDir: join(config.dataDir, "journal") };
+    const plan = await planJournal(places, manifest.journal, existing);
+    const aside = new Aside(config.dataDir, clock());
+    if (existing === "replace" && config.databaseUrl === "") await aside.putCluster(log);
+    const { pool, stop } = await openTarget(config, log);
+    try {
+      await claimDatabase(pool);
+      if (key.kind === "boxed") {
+        if (key.isOther) aside.put("secret.key");
+        restoreKey(config, key.key);
+      }
+      if (plan.existing === "aside") aside.put("journal");
+      await placeJournal(places, manifest.journal, plan);
+      const { foreign } = await loadTables({ pool, log, clock }, { dir, manifest, onProgress: wish.onProgress });
+      await assertSameSums(pool, manifest.database.sums);
+      await migrate(pool, { log, clock, restore: { only: undefined } });
+      const doubted = await finish(pool, { manifest, wish, nowMs: clock() });
+      const journal = plan.existing === "kept" ? "kept" : "restored";
+      return { manifest, until: plan.until, journal, doubted, foreign };
+    } finally {
+      await stop();
+    }
+  } finally {
+    folder.release();
+  }
+}
+
+type Key = { kind: "there" } | { kind: "boxed"; key: string; isOther: boolean };
+
+/** The key of the backup's secrets. A database without it would be of no use, so it is found before anything else. */
+async function keyFor(
+  config: RestoreDeps["config"],
+  { key }: Manifest,
+  { passphrase, existing }: RestoreWish,
+): Promise<Key> {
+  if (key.fingerprint === null) return { kind: "there" };
+  const own = findVault(config);
+  const boxed = key.box && passphrase !== undefined ? await unboxKey(key.box, passphrase) : undefined;
+  if (boxed !== undefined && vaultOfKey(boxed).fingerprint !== key.fingerprint)
+    throw new UsageError("The key in this backup is not the one that sealed its secrets.");
+  if (own?.fingerprint === key.fingerprint) return { kind: "there" };
+  const place = config.secretKey === "" ? keyFileOf(config) : "SECRET_KEY";
+  if (own && (config.secretKey !== "" || existing === "refuse" || boxed === undefined))
+    throw new UsageError(
+      `The key in ${place} did not seal the secrets of this backup, and nothing was changed. Put the right key there (its fingerprint is ${key.fingerprint})${boxed === undefined ? "" : ", or add --replace to put the other key aside"}.`,
+    );
+  if (boxed !== undefined) return { kind: "boxed", key: boxed, isOther: own !== undefined };
+  const box = key.box ? "give the --passphrase that opens the one in the backup" : "the backup does not hold it";
+  throw new UsageError(
+    `The key of this backup is missing, and nothing was changed: put it into ${place} (its fingerprint is ${key.fingerprint}); ${box}.`,
+  );
+}
+
+/** Ends the restore: doubt, note and mark are one transaction. Returns the number of postbacks in doubt. */
+async function finish(
+  pool: pg.Pool,
+  { manifest, wish, nowMs }: { manifest: Manifest; wish: RestoreWish; nowMs: number },
+): Promise<number> {
+  return inTransaction(pool, async (tx) => {
+    const isUnsure = wish.postbacks === "unsure";
+    const doubted = isUnsure ? await doubtOutbox(tx) : 0;
+    await doubtPostbacksBefore(tx, isUnsure ? nowMs : 0);
+    const taken = new Date(manifest.began_at_ms).toISOString();
+    await addAudit(tx, {
+      atMs: nowMs,
+      actor: wish.by.name,
+      address: wish.by.address,
+      action: "backup/restore",
+      appId: null,
+      details: { taken, cursor: manifest.journal.cursor, postbacks: wish.postbacks, doubted },
+    });
+    await removeRestoreMark(tx);
+    return doubted;
+  });
+}

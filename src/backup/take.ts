@@ -1,0 +1,284 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, rmdir, statfs, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { addAudit } from "../db/audit-log.ts";
+import { holdJournal, releaseJournal } from "../db/backup-hold.ts";
+import { loadBackupSums } from "../db/backup-sums.ts";
+import { listSequences, listTables, lockTables, type StoredTable } from "../db/engine/catalog.ts";
+import { describeDatabase } from "../db/engine/database.ts";
+import { listMigrations } from "../db/engine/migrate.ts";
+import { type Connection, openPool, transactionOn } from "../db/engine/pool.ts";
+import { assertRestored } from "../db/engine/restore-mark.ts";
+import { readTable, writePortably } from "../db/engine/table-copy.ts";
+import { loadInstallation } from "../db/installation.ts";
+import { loadOtherCursors, readCursor } from "../db/journal-cursor.ts";
+import { UsageError } from "../errors.ts";
+import { syncFolder } from "../journal/segment.ts";
+import { MIB } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { findVault } from "../vault.ts";
+import { VERSION } from "../version.ts";
+import { assertPassphrase, boxKey } from "./key-box.ts";
+import { MANIFEST, type Manifest, type SavedTable, textOfManifest } from "./manifest.ts";
+import { packFile, RowMeter } from "./packed-file.ts";
+import { JOURNAL_FOLDER, readJournalId, saveJournal } from "./saved-journal.ts";
+
+const TABLE_FOLDER = "tables";
+/** Between two statements of the snapshot a slow disk may have to take what was packed. */
+const IDLE_MS_MAX = 3_600_000;
+/** How often the free space is looked at. */
+const LOOK_BYTES = 16 * MIB;
+/** New data is refused below DISK_FREE_BYTES_MIN; a backup ends before it comes to that. */
+const ROOM = 1.5;
+
+export type BackupSource = {
+  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey" | "diskFreeBytesMin">;
+  connection: Connection;
+  log: Log;
+  clock: Clock;
+};
+
+export type BackupPart = "tables" | "journal";
+export type OnBackup = (part: BackupPart, done: number, total: number) => void;
+export type BackupWish = {
+  dir: string;
+  passphrase: string | undefined;
+  /** Who takes it: a backup holds everything, so the audit log names it as it names an export. */
+  by: { name: string; address: string };
+  onProgress: OnBackup;
+};
+
+/**
+ * Writes everything into one folder, which gets its name when it is complete.
+ *
+ *   hold the journal ─▶ snapshot: tables, sequences, sums, cursor ─▶ journal from the cursor on ─▶ manifest ─▶ name
+ *
+ * The server goes on meanwhile. What it acknowledges before the journal is copied is in the backup.
+ */
+export async function takeBackup(source: BackupSource, wish: BackupWish): Promise<Manifest> {
+  const { dir, passphrase } = wish;
+  if (passphrase !== undefined) assertPassphrase(passphrase);
+  await assertFree(dir);
+  await removeLeftovers(dirname(dir));
+  const draft = `${dir}.unfinished-${process.pid}`;
+  for (const folder of [TABLE_FOLDER, JOURNAL_FOLDER])
+    await mkdir(join(draft, folder), { recursive: true, mode: 0o700 });
+  try {
+    const manifest = await withConnection(source, (client) => save(client, source, { ...wish, dir: draft }));
+    await writeManifest(draft, manifest);
+    for (const folder of [TABLE_FOLDER, JOURNAL_FOLDER, "."]) await syncFolder(join(draft, folder));
+    if (existsSync(dir)) await rmdir(dir);
+    await rename(draft, dir);
+    await syncFolder(dirname(dir));
+    return manifest;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function assertFree(dir: string): Promise<void> {
+  const found = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw new UsageError(`${dir} cannot be used for a backup: ${error.message}`);
+  });
+  if (found.length > 0) throw new UsageError(`${dir} is not empty: name a new folder for the backup.`);
+}
+
+const LEFTOVER = /\.unfinished-(\d+)$/;
+
+/** Removes the folders of backups whose process was killed. */
+export async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const pid = LEFTOVER.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** One connection for the whole backup: the hold on the journal and the snapshot live as long as it does. */
+async function withConnection<T>(source: BackupSource, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const pool = openPool(source.connection, {
+    log: source.log,
+    connectionsMax: 1,
+    name: "backup",
+    givesWay: source.connection.kind === "local",
+    transactionIdleMs: IDLE_MS_MAX,
+  });
+  const client = await pool.connect();
+  client.on("error", () => {});
+  try {
+    return await work(client);
+  } finally {
+    // A database that is still sending a table reads no farewell, so a polite end could wait forever.
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    client.release(true);
+    await pool.end();
+  }
+}
+
+async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWish): Promise<Manifest> {
+  const { config, clock } = source;
+  const beganAtMs = clock();
+  const journalDir = join(config.dataDir, "journal");
+  const journalId = await readJournalId(journalDir);
+  if (journalId === undefined)
+    throw new UsageError(
+      `There is no journal in ${config.dataDir}: set DATA_DIR to the folder of the server, on its machine.`,
+    );
+  await assertRestored(client);
+  const details = {
+    folder: wish.dir.replace(LEFTOVER, ""),
+    key: wish.passphrase === undefined ? "left out" : "under a passphrase",
+  };
+  await addAudit(client, {
+    atMs: beganAtMs,
+    actor: wish.by.name,
+    address: wish.by.address,
+    action: "backup",
+    appId: null,
+    details,
+  });
+  await holdJournal(client);
+  const room = new Room(wish.dir, config.diskFreeBytesMin * ROOM);
+  await room.assert();
+  const { database, cursor, others, key } = await saveTables(client, { source, wish, room, journalId });
+  const { until, segments } = await saveJournal({
+    dir: wish.dir,
+    journalDir,
+    cursor,
+    beforeWrite: (bytes) => room.take(bytes),
+    onProgress: (done, total) => wish.onProgress("journal", done, total),
+  });
+  if (!(await releaseJournal(client))) throw new Error("The connection that held the journal was lost.");
+  return {
+    format: 1,
+    made_by: VERSION,
+    began_at_ms: beganAtMs,
+    ended_at_ms: clock(),
+    bytes: [...database.tables, ...segments].reduce((sum, { bytes }) => sum + bytes, 0),
+    database,
+    journal: { id: journalId, cursor, until, segments, others },
+    key,
+  };
+}
+
+type Parts = { source: BackupSource; wish: BackupWish; room: Room; journalId: string };
+
+async function saveTables(client: pg.PoolClient, { source, wish, room, journalId }: Parts) {
+  const listed = await listTables(client);
+  return transactionOn(
+    client,
+    async (tx) => {
+      // The first statement that reads takes the snapshot: what it sees cannot be dropped any more.
+      await lockTables(tx, namesOf(listed));
+      await writePortably(tx);
+      const tables = await listTables(tx);
+      await lockTables(tx, namesOf(tables));
+      const { version } = await describeDatabase(tx);
+      const cursor = await readCursor(tx, journalId);
+      const others = await loadOtherCursors(tx, journalId);
+      const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
+      const saved = await saveEach(tx, tables, { wish, room });
+      const database: Manifest["database"] = {
+        kind: source.config.databaseUrl === "" ? "embedded" : "external",
+        postgres: version,
+        migrations: await listMigrations(tx),
+        tables: saved,
+        // After the tables: a sequence belongs to no snapshot, and must not be behind any row.
+        sequences: await listSequences(tx),
+        sums: await loadBackupSums(tx),
+      };
+      return { database, cursor, others, key };
+    },
+    "snapshot",
+  );
+}
+
+const namesOf = (tables: readonly StoredTable[]) => tables.map(({ name }) => name);
+
+async function saveEach(
+  tx: pg.PoolClient,
+  tables: readonly StoredTable[],
+  { wish, room }: { wish: BackupWish; room: Room },
+): Promise<SavedTable[]> {
+  const total = tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  const saved: SavedTable[] = [];
+  let done = 0;
+  for (const { name, columns, bytes, partition } of tables) {
+    const meter = new RowMeter();
+    const file = await packFile({
+      dir: wish.dir,
+      path: `${TABLE_FOLDER}/${name}.copy.gz`,
+      source: readTable(tx, { name, columns }),
+      meter,
+      onBytes: (plain) => wish.onProgress("tables", done + Math.min(plain, bytes), total),
+      beforeWrite: (packed) => room.take(packed),
+    });
+    const range = partition ? { of: partition.of, from: partition.from, until: partition.until } : null;
+    saved.push({ ...file, name, columns, partition: range, rows: meter.rows, digest: meter.digest });
+    done += bytes;
+    wish.onProgress("tables", done, total);
+  }
+  return saved;
+}
+
+/** The fingerprint of the key, and with a passphrase the key itself. */
+async function keyOf(
+  tx: pg.PoolClient,
+  tables: readonly StoredTable[],
+  { source, passphrase }: { source: BackupSource; passphrase: string | undefined },
+): Promise<Manifest["key"]> {
+  const isKept = tables.some(({ name }) => name === "installation");
+  const fingerprint = isKept ? ((await loadInstallation(tx))?.keyFingerprint ?? null) : null;
+  if (passphrase === undefined) return { fingerprint, box: null };
+  const vault = findVault(source.config);
+  if (!vault || vault.fingerprint !== fingerprint)
+    throw new UsageError("The key cannot be put into the backup: the one that is here is not the database's key.");
+  return { fingerprint, box: await boxKey(vault, passphrase) };
+}
+
+/** The free space of the disk that the backup goes to, which may be that of the journal. */
+class Room {
+  readonly #dir: string;
+  readonly #freeBytesMin: number;
+  #unseen = 0;
+
+  constructor(dir: string, freeBytesMin: number) {
+    this.#dir = dir;
+    this.#freeBytesMin = freeBytesMin;
+  }
+
+  async take(bytes: number): Promise<void> {
+    this.#unseen += bytes;
+    if (this.#unseen >= LOOK_BYTES) await this.assert();
+  }
+
+  async assert(): Promise<void> {
+    this.#unseen = 0;
+    const { bavail, bsize } = await statfs(this.#dir);
+    if (bavail * bsize >= this.#freeBytesMin) return;
+    throw new UsageError(
+      `The disk of ${dirname(this.#dir)} is too full for a backup: ${bavail * bsize} bytes are free, and ${this.#freeBytesMin} must stay free (1.5 times DISK_FREE_BYTES_MIN).`,
+    );
+  }
+}
+
+async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
+  const path = join(dir, MANIFEST);
+  await writeFile(`${path}.draft`, textOfManifest(manifest), { mode: 0o600 });
+  const handle = await open(`${path}.draft`, "r+");
+  await handle.sync();
+  await handle.close();
+  await rename(`${path}.draft`, path);
+}

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import type pg from "pg";
+import type { Config } from "../config.ts";
+import { startEmbeddedPostgres } from "../db/engine/embedded.ts";
+import { canAnswer, openPool } from "../db/engine/pool.ts";
+import { UsageError } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/** A table may take long to load, and its transaction waits while the file is read. */
+const IDLE_MS_MAX = 3_600_000;
+
+export type Target = { pool: pg.Pool; stop(): Promise<void> };
+
+/** The database to restore into, as it is: nothing is migrated. An embedded one is created if there is none. */
+export async function openTarget(config: Pick<Config, "dataDir" | "databaseUrl">, log: Log): Promise<Target> {
+  const { dataDir, databaseUrl } = config;
+  const embedded = databaseUrl === "" ? await startEmbeddedPostgres({ dataDir, log }) : undefined;
+  const connection = embedded?.connection ?? { kind: "url" as const, url: databaseUrl };
+  const pool = openPool(connection, { log, connectionsMax: 2, name: "backup", transactionIdleMs: IDLE_MS_MAX });
+  const stop = async () => {
+    await pool.end();
+    await embedded?.stop();
+  };
+  if (await canAnswer(pool)) return { pool, stop };
+  await stop();
+  throw new UsageError("The database at DATABASE_URL does not answer.");
+}
+
+const CLUSTER_FILES = [
+  "postgres",
+  "postgres-folder",
+  "postgres-connection.json",
+  "postgres-superuser.json",
+  "postgres.log",
+];
+
+/** A folder in DATA_DIR for what a restore puts aside. Nothing is ever deleted. */
+export class Aside {
+  readonly #dataDir: string;
+  readonly #folder: string;
+
+  constructor(dataDir: string, nowMs: number) {
+    this.#dataDir = dataDir;
+    this.#folder = join(dataDir, `before-restore-${new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`);
+  }
+
+  put(name: string): void {
+    const path = join(this.#dataDir, name);
+    if (!existsSync(path)) return;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o711 });
+    renameSync(path, join(this.#folder, name));
+  }
+
+  /** Puts the embedded database aside, after ending one that a killed server has left running. */
+  async putCluster(log: Log): Promise<void> {
+    if (!CLUSTER_FILES.some((name) => existsSync(join(this.#dataDir, name)))) return;
+    await startEmbeddedPostgres({ dataDir: this.#dataDir, log }).then(
+      (cluster) => cluster.stop(),
+      // It cannot even be started, so it is not running either.
+      () => {},
+    );
+    for (const name of CLUSTER_FILES) this.put(name);
+  }
+}
