@@ -1,3 +1,4 @@
+import type { Backups } from "./backup/backup-loop.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { CostPuller } from "./cost/puller.ts";
@@ -27,6 +28,7 @@ export type HttpParts = {
   apps: AppDirectory;
   flow: Flow;
   costs: CostPuller;
+  backups: Backups;
   startedAtMs: number;
   /** What does not work since a start without the database. */
   missing: () => string | undefined;
@@ -34,7 +36,7 @@ export type HttpParts = {
 
 /** Creates what only the HTTP side needs, and listens. */
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
-  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs, missing } = parts;
+  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, backups, startedAtMs, missing } = parts;
   const { pool, reportPools } = database;
   const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, budgets, refusals } = flow;
   const pace = new IntakePace(() => journal.durable);
@@ -61,6 +63,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     refusals,
     live,
     costs,
+    backups: { state: () => backups.state, overdueMs: () => backups.overdueMs },
     caller: new CallerAddress(config.trustedProxies),
     applies: config.roles.has("apply"),
     applyLagMs: () => flow.applyLagMs(),

@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startTokenResolver } from "./asa/resolver-loop.ts";
+import { Backups } from "./backup/backup-loop.ts";
+import { showBackups } from "./backup/backup-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { startCosts } from "./cost/cost-loop.ts";
@@ -73,6 +75,9 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 
     const loops = startLoops({ config, log, clock, database, vault, flow });
     const costs = startCosts({ config, log, clock, database, vault });
+    const backups = new Backups({ config, database, log, clock, missing: () => opening.missing() });
+    showBackups(flow.metrics.registry, backups, clock);
+    backups.start();
     const http = await serveHttp({
       config,
       log,
@@ -83,6 +88,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       apps,
       flow,
       costs: costs.puller,
+      backups,
       startedAtMs,
       missing: () => opening.missing(),
     });
@@ -90,6 +96,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       STOP_MS.requests,
       { name: "requests", stop: () => http.stop() },
       { name: "costs", stop: () => costs.stop() },
+      { name: "backups", stop: () => backups.stop() },
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
     folder.publish(http.address);

@@ -29,27 +29,32 @@ export type PackOptions = {
 export async function packFile({ dir, path, source, meter, onBytes, beforeWrite }: PackOptions): Promise<SavedFile> {
   let [plainBytes, bytes] = [0, 0];
   const hash = createHash("sha256");
-  const plain = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      plainBytes += chunk.length;
-      meter?.add(chunk);
-      onBytes?.(plainBytes);
-      done(null, chunk);
-    },
+  const plain = passing((chunk) => {
+    plainBytes += chunk.length;
+    meter?.add(chunk);
+    onBytes?.(plainBytes);
   });
-  const packed = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      hash.update(chunk);
-      (beforeWrite?.(chunk.length) ?? Promise.resolve()).then(
-        () => done(null, chunk),
-        (error) => done(error as Error),
-      );
-    },
+  const packed = passing((chunk) => {
+    bytes += chunk.length;
+    hash.update(chunk);
+    return beforeWrite?.(chunk.length);
   });
   const file = createWriteStream(join(dir, path), { flags: "wx", mode: 0o600, flush: true });
   await pipeline(source, plain, createGzip({ level: LEVEL, chunkSize: CHUNK_BYTES }), packed, file);
   return { path, bytes, sha256: hash.digest("hex"), plain_bytes: plainBytes };
+}
+
+/** Hands each chunk on once `look` has seen it. A failure of `look` ends the whole pipeline. */
+function passing(look: (chunk: Buffer) => Promise<void> | void): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const seen = (async () => look(chunk))();
+      seen.then(
+        () => done(null, chunk),
+        (error: Error) => done(error),
+      );
+    },
+  });
 }
 
 /** Checks a file against what the manifest says of it. */
@@ -76,12 +81,7 @@ export async function unpackFile(
   onBytes?: (bytes: number) => void,
 ): Promise<void> {
   const packed = createReadStream(join(dir, file.path), { highWaterMark: CHUNK_BYTES });
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      onBytes?.(chunk.length);
-      done(null, chunk);
-    },
-  });
+  const counted = passing((chunk) => onBytes?.(chunk.length));
   await pipeline(packed, counted, createGunzip({ chunkSize: CHUNK_BYTES }), target);
 }
 

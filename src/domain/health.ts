@@ -14,6 +14,8 @@ export const HEALTH_PROBLEMS = [
   "authorisation_ends",
   "cost_failing",
   "order_without_rate",
+  "backup_failing",
+  "backup_late",
 ] as const;
 export type HealthProblem = (typeof HEALTH_PROBLEMS)[number];
 
@@ -27,6 +29,8 @@ export type HealthFacts = {
   backlogBytesMax: number;
   applyLagMs: number;
   isApplyStuck: boolean;
+  isBackupFailing: boolean;
+  backupOverdueMs: number;
   /** Undefined while the database is away. */
   database:
     | {
@@ -46,6 +50,8 @@ export type HealthFacts = {
 /** Far above normal: the tables are usually one second behind, the cube ten. */
 const APPLY_LAG_MS_MAX = 60_000;
 const CUBE_AGE_MS_MAX = 15 * 60_000;
+/** Long enough for a large backup to be taken. */
+const BACKUP_OVERDUE_MS_MAX = 6 * 3_600_000;
 /** The multiple of the minimum free space at which a warning is early enough. */
 const DISK_WARNING = 3;
 
@@ -68,6 +74,8 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     authorisation_ends: (database?.endingAuthorisations ?? 0) > 0,
     cost_failing: (database?.failingCosts ?? 0) > 0,
     order_without_rate: (database?.ordersWithoutRate ?? 0) > 0,
+    backup_failing: facts.isBackupFailing,
+    backup_late: facts.backupOverdueMs > BACKUP_OVERDUE_MS_MAX && !facts.isBackupFailing,
   };
   return HEALTH_PROBLEMS.filter((problem) => isThere[problem]);
 }

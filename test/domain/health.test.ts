@@ -19,6 +19,8 @@ const WELL: HealthFacts = {
   backlogBytesMax: 20 * GIB,
   applyLagMs: 900,
   isApplyStuck: false,
+  isBackupFailing: false,
+  backupOverdueMs: 0,
   database: calm,
 };
 
@@ -43,6 +45,8 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["a refresh token ends soon", { database: { ...calm, endingAuthorisations: 1 } }, "authorisation_ends", "troubled"],
   ["costs cannot be pulled", { database: { ...calm, failingCosts: 1 } }, "cost_failing", "troubled"],
   ["a currency has no rate", { database: { ...calm, ordersWithoutRate: 1 } }, "order_without_rate", "troubled"],
+  ["a scheduled backup failed", { isBackupFailing: true, backupOverdueMs: 1e9 }, "backup_failing", "troubled"],
+  ["a scheduled backup is late", { backupOverdueMs: 6 * 3_600_000 + 1 }, "backup_late", "troubled"],
 ])("%s: %o gives %s, and the server is %s", (_, facts, problem, state) => {
   const problems = healthProblems({ ...WELL, ...facts });
   expect(problems).toEqual([problem]);
@@ -57,6 +61,8 @@ test("all problems at once are reported worst first", () => {
     backlogBytesMax: 0,
     applyLagMs: 1e6,
     isApplyStuck: true,
+    isBackupFailing: true,
+    backupOverdueMs: 1e9,
     database: {
       cubeAgeMs: 1e7,
       setAside: 1,
@@ -68,6 +74,7 @@ test("all problems at once are reported worst first", () => {
       ordersWithoutRate: 1,
     },
   };
-  const expected = HEALTH_PROBLEMS.filter((problem) => problem !== "database_away" && problem !== "disk_filling");
+  const others = ["database_away", "disk_filling", "backup_late"];
+  const expected = HEALTH_PROBLEMS.filter((problem) => !others.includes(problem));
   expect(healthProblems(everything)).toEqual(expected);
 });

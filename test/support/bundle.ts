@@ -17,7 +17,10 @@ const BUILT = join(ROOT, "dist/src");
 const LOADER = join(ROOT, "test/support/bundle-loader.cjs");
 
 /** The server with the threads that it starts, and the command line. */
-const SCRIPTS = ["main.js", "cli.js", "apply/worker.js", "journal/disk-worker.js", "intake/body/large-body-worker.js"];
+const SCRIPTS = [
+  ...["main.js", "cli.js", "apply/worker.js", "backup/backup-worker.js"],
+  ...["journal/disk-worker.js", "intake/body/large-body-worker.js"],
+];
 
 /** The scripts that are started as processes. */
 const ENTRIES = new Set(["main.js", "cli.js"].map((script) => join(BUILT, script)));

@@ -88,6 +88,13 @@ const orderWithoutRate = Type.Object({
   is_rate_set: Type.Boolean({ description: "A rate has been set since; it applies to later orders" }),
 });
 
+const backup = Type.Object({
+  last_at_ms: orNull(Type.Integer({ description: "When the newest whole backup was begun; null: there is none" })),
+  bytes: count("Its size"),
+  next_at_ms: Type.Integer({ description: "When the next one is due" }),
+  failure: Type.String({ description: "Why the last attempt failed; empty: it did not" }),
+});
+
 const refused = Type.Object({
   app_id: Type.Integer({ description: "0: no app" }),
   reason: choice<Refusal>(REFUSALS, "Which limit was exceeded"),
@@ -109,6 +116,7 @@ export const healthAnswer = Type.Object({
   live_watchers: count("Open live streams"),
   intake,
   disk,
+  backup: orNull(backup),
   refused: Type.Array(refused),
   database: orNull(database),
   lanes: Type.Array(lane),

@@ -10,6 +10,7 @@ import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
+import type { BackupState } from "../../../domain/backup-schedule.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
 import { healthProblems, healthState } from "../../../domain/health.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
@@ -37,6 +38,8 @@ type OwnContext = {
   applyLagMs: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
+  /** The scheduled backups, and how long one has been due. */
+  backups: { state(): BackupState | undefined; overdueMs(): number };
   vitals: Vitals;
 };
 
@@ -64,7 +67,7 @@ export async function healthOf(context: HealthContext, apps: AppChoice): Promise
     throw error;
   });
   const own = ownFacts(context, apps);
-  const problems = problemsOf(own, stored);
+  const problems = problemsOf(own, stored, context.backups.overdueMs());
   return { state: healthState(problems), problems, ...own, ...stored };
 }
 
@@ -93,7 +96,14 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       .sort((one, other) => other.last_at_ms - one.last_at_ms)
       .slice(0, REFUSALS_LISTED_MAX),
     disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
+    backup: backupRecord(context.backups.state()),
   };
+}
+
+function backupRecord(state: BackupState | undefined): HealthAnswer["backup"] {
+  if (!state) return null;
+  const { lastAtMs = null, bytes, nextAtMs, failure } = state;
+  return { last_at_ms: lastAtMs, bytes, next_at_ms: nextAtMs, failure };
 }
 
 const UNKNOWN: Stored = { database: null, lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
@@ -139,7 +149,7 @@ export function stateOf<Part extends { app_id: number }, Other extends { app_id:
   return { lanes: lanes.filter(isSeen), accounts: accounts.filter(isSeen) };
 }
 
-function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {
+function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOverdueMs: number) {
   const { database, lanes, accounts, cost_pulls, orders_without_rate } = stored;
   return healthProblems({
     diskFreeBytes: own.disk.free_bytes,
@@ -148,6 +158,8 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {
     backlogBytesMax: own.intake.backlog_bytes_max,
     applyLagMs: own.intake.apply_lag_ms,
     isApplyStuck: own.intake.apply_obstacle !== "",
+    isBackupFailing: (own.backup?.failure ?? "") !== "",
+    backupOverdueMs,
     database: database
       ? {
           cubeAgeMs: database.cube_age_ms,

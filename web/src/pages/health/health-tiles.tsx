@@ -65,10 +65,30 @@ export function HealthTiles({ health }: { health: HealthAnswer }) {
         name={text.setAsideTile}
         value={<Figure isBad={has("set_aside")}>{database ? number(database.set_aside) : "–"}</Figure>}
       />
+      <BackupTile health={health} />
       <Tile name={text.memory} value={bytes(health.memory_bytes)}>
         <span className="soft small">{text.watchers(number(health.live_watchers))}</span>
       </Tile>
     </div>
+  );
+}
+
+function BackupTile({ health: { backup, now_ms: nowMs, problems } }: { health: HealthAnswer }) {
+  const text = useTexts(texts);
+  const { ago, bytes, instant } = useFormat();
+  const isBad = problems.includes("backup_failing") || problems.includes("backup_late");
+  if (!backup) return <Tile name={text.backup} value={text.backupOff} />;
+  const { last_at_ms: lastAtMs, next_at_ms: nextAtMs, failure } = backup;
+  return (
+    <Tile
+      name={text.backup}
+      value={<Figure isBad={isBad}>{lastAtMs === null ? text.backupNone : ago(lastAtMs, nowMs)}</Figure>}
+    >
+      <span className="soft small">
+        {text.backupAbout(bytes(backup.bytes), instant(Math.max(nextAtMs, nowMs)))}
+        {failure !== "" && ` · ${failure}`}
+      </span>
+    </Tile>
   );
 }
 

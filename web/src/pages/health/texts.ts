@@ -18,6 +18,8 @@ const problemsEn: Sentences = {
   authorisation_ends: "The authorisation of an account ends within days: connect it again under Cost, Accounts.",
   cost_failing: "Costs of an account cannot be pulled.",
   order_without_rate: "Orders in a currency without a rate count with amount 0.",
+  backup_failing: "The last scheduled backup failed; it is tried again every 15 minutes. The tile below says why.",
+  backup_late: "A scheduled backup has been due for more than six hours.",
 };
 
 const problemsZh: Sentences = {
@@ -35,6 +37,8 @@ const problemsZh: Sentences = {
   authorisation_ends: "某个账户的授权几天内到期，请在“消耗”的“账户”页重新授权。",
   cost_failing: "某个账户的消耗无法拉取。",
   order_without_rate: "币种没有汇率的订单按金额 0 计算。",
+  backup_failing: "最近一次定时备份失败，每 15 分钟重试一次，原因见下方“最近备份”。",
+  backup_late: "定时备份已逾期超过 6 小时。",
 };
 
 export const texts = {
@@ -60,6 +64,10 @@ export const texts = {
     postbacks: "Postbacks waiting",
     inFlight: (count: string) => `${count} being sent`,
     setAsideTile: "Set aside",
+    backup: "Last backup",
+    backupNone: "none yet",
+    backupOff: "not scheduled",
+    backupAbout: (size: string, next: string) => `${size} · next at ${next}`,
     memory: "Memory",
     watchers: (count: string) => `${count} live streams`,
     course: "Since this page was opened",
@@ -149,6 +157,10 @@ export const texts = {
     postbacks: "待发送回传",
     inFlight: (count: string) => `${count} 条发送中`,
     setAsideTile: "无法解析的条目",
+    backup: "最近备份",
+    backupNone: "还没有",
+    backupOff: "未设置定时备份",
+    backupAbout: (size: string, next: string) => `${size} · 下次 ${next}`,
     memory: "内存",
     watchers: (count: string) => `${count} 个实时连接`,
     course: "自打开本页以来",

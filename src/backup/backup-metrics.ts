@@ -1,0 +1,29 @@
+import { Gauge, type Registry } from "prom-client";
+import type { Clock } from "../clock.ts";
+import type { Backups } from "./backup-loop.ts";
+
+/** Adds what is known about the scheduled backups to /metrics; all are 0 where BACKUP_DIR is not set. */
+export function showBackups(registry: Registry, backups: Backups, clock: Clock): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `touchpoint_backup_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("age_seconds", "Age of the newest whole scheduled backup; 0 without one.", () => {
+    const lastAtMs = backups.state?.lastAtMs;
+    return lastAtMs === undefined ? 0 : Math.max(0, clock() - lastAtMs) / 1_000;
+  });
+  gauge(
+    "overdue_seconds",
+    "How long a scheduled backup has been due; 0 without BACKUP_DIR.",
+    () => backups.overdueMs / 1_000,
+  );
+  gauge("bytes", "Size of the newest whole scheduled backup.", () => backups.state?.bytes ?? 0);
+  gauge("failing", "1 when the last attempt at a scheduled backup failed; the log says why.", () =>
+    backups.state?.failure ? 1 : 0,
+  );
+}
