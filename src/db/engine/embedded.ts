@@ -213,7 +213,7 @@ class Cluster {
     const delivered = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
     if (made === delivered) return;
     throw new UsageError(
-      `The database in ${this.#data} was made by PostgreSQL ${made}, and this version of Touchpoint runs PostgreSQL ${delivered}, which cannot open it. Start the version of Touchpoint that made it; to move on, dump the database there and restore it into a new DATA_DIR, or into an external PostgreSQL (DATABASE_URL).`,
+      `The database in ${this.#data} was made by PostgreSQL ${made}, and this version of Touchpoint runs PostgreSQL ${delivered}, which cannot open it. Start the version of Touchpoint that made it; to move on, back it up there (\`touchpoint backup\`) and restore the backup with this version into a new DATA_DIR, or into an external PostgreSQL (DATABASE_URL).`,
     );
   }
 
