@@ -24,8 +24,11 @@ if (process.platform === "linux") setPriority(BACKUP_PRIORITY);
 
 const { config, connection, logLevel, wish } = workerData as WorkerSettings;
 const source = { config, connection, log: createLog(logLevel).child({ role: "backup" }), clock: systemClock };
-const message: WorkerMessage = await takeBackup(source, { ...wish, onProgress: () => {} }).then(
-  ({ bytes }) => ({ kind: "done", bytes }),
-  (error: unknown) => ({ kind: "failed", reason: messageOf(error) }),
+takeBackup(source, { ...wish, onProgress: () => {} }).then(
+  ({ bytes }) => tell({ kind: "done", bytes }),
+  (error: unknown) => tell({ kind: "failed", reason: messageOf(error) }),
 );
-parentPort!.postMessage(message);
+
+function tell(message: WorkerMessage): void {
+  parentPort!.postMessage(message);
+}
