@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Config } from "../config.ts";
@@ -35,6 +35,12 @@ const CLUSTER_FILES = [
   "postgres.log",
 ];
 
+/** The folder of the embedded database, which lies outside when the user that runs it cannot reach DATA_DIR. */
+export function clusterOf(dataDir: string): string {
+  const pointer = join(dataDir, "postgres-folder");
+  return existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
+}
+
 /** A folder in DATA_DIR for what a restore puts aside. Nothing is ever deleted. */
 export class Aside {
   readonly #dataDir: string;
@@ -54,12 +60,13 @@ export class Aside {
 
   /** Puts the embedded database aside, after ending one that a killed server has left running. */
   async putCluster(log: Log): Promise<void> {
-    if (!CLUSTER_FILES.some((name) => existsSync(join(this.#dataDir, name)))) return;
-    await startEmbeddedPostgres({ dataDir: this.#dataDir, log }).then(
-      (cluster) => cluster.stop(),
-      // It cannot even be started, so it is not running either.
-      () => {},
-    );
+    if (existsSync(join(clusterOf(this.#dataDir), "cluster/postmaster.pid"))) {
+      await startEmbeddedPostgres({ dataDir: this.#dataDir, log }).then(
+        (cluster) => cluster.stop(),
+        // It cannot even be started, so it is not running either.
+        () => {},
+      );
+    }
     for (const name of CLUSTER_FILES) this.put(name);
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
@@ -13,7 +13,7 @@ import { assertSameSums, claimDatabase, loadTables } from "./load.ts";
 import type { Manifest, SavedTable } from "./manifest.ts";
 import { meterRows } from "./packed-file.ts";
 import { unpacked } from "./restored-journal.ts";
-import { openTarget } from "./target.ts";
+import { clusterOf, openTarget } from "./target.ts";
 
 export type Trial = { tables: number; rows: number; events: number; apps: number; journal_bytes: number };
 
@@ -52,10 +52,8 @@ export async function tryBackup(deps: { log: Log; clock: Clock }, wish: TrialWis
   }
 }
 
-/** The cluster lies outside the folder when the user that runs it cannot reach the folder. */
 function removeScratch(dataDir: string): void {
-  const pointer = join(dataDir, "postgres-folder");
-  if (existsSync(pointer)) rmSync(readFileSync(pointer, "utf8").trim(), { recursive: true, force: true });
+  rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
 }
 
