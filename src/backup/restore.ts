@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { lockDataDir } from "../data-lock.ts";
+import { holderOf, lockDataDir } from "../data-lock.ts";
 import { addAudit } from "../db/audit-log.ts";
 import { migrate } from "../db/engine/migrate.ts";
 import { inTransaction } from "../db/engine/pool.ts";
@@ -56,6 +56,9 @@ type RestoreDeps = {
 export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promise<Restored> {
   const { config, log, clock } = deps;
   const { dir, existing } = wish;
+  // Said before the files are read, which may take long. The lock itself needs the folder.
+  const holder = holderOf(config.dataDir);
+  if (holder) throw new UsageError(`${config.dataDir} is in use by process ${holder.pid}: stop it first.`);
   const manifest = await checkBackup(dir, wish.onProgress);
   const key = await keyFor(config, manifest, wish);
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
