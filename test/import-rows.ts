@@ -51,7 +51,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
   "admin/report": "admin contract/admin db/* domain/access domain/user report report/list",
-  backup: "db db/engine domain journal",
+  backup: "db/* domain journal",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",

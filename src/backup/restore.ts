@@ -5,6 +5,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { holderOf, lockDataDir } from "../data-lock.ts";
 import { addAudit } from "../db/audit-log.ts";
+import type { DatabaseConfig } from "../db/engine/database.ts";
 import { migrate } from "../db/engine/migrate.ts";
 import { inTransaction } from "../db/engine/pool.ts";
 import { removeRestoreMark } from "../db/engine/restore-mark.ts";
@@ -42,7 +43,7 @@ export type Restored = {
 };
 
 type RestoreDeps = {
-  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey">;
+  config: DatabaseConfig & Pick<Config, "secretKey">;
   log: Log;
   clock: Clock;
 };

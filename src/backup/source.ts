@@ -2,9 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { holderOf, lockDataDir } from "../data-lock.ts";
+import { directConnection } from "../db/engine/database.ts";
 import { startEmbeddedPostgres } from "../db/engine/embedded.ts";
 import { embeddedConnection } from "../db/engine/embedded-role.ts";
-import { type Connection, canAnswer, openPool } from "../db/engine/pool.ts";
+import { canAnswer, openPool } from "../db/engine/pool.ts";
+import type { Connection } from "../db/server/server.ts";
 import { UsageError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
@@ -19,7 +21,7 @@ export async function withSource<T>(
   log: Log,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  if (config.databaseUrl !== "") return work({ kind: "url", url: config.databaseUrl });
+  if (config.databaseUrl !== "") return work(await directConnection(config));
   const { dataDir } = config;
   if (!embeddedConnection(dataDir)) throw new UsageError(`There is no installation in ${dataDir} yet: set DATA_DIR.`);
   if (holderOf(dataDir)) return work(await runningConnection(dataDir, log));

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
-import type { Config } from "../config.ts";
+import { type DatabaseConfig, directConnection } from "../db/engine/database.ts";
 import { startEmbeddedPostgres } from "../db/engine/embedded.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
 import { UsageError } from "../errors.ts";
@@ -13,10 +13,10 @@ const IDLE_MS_MAX = 3_600_000;
 export type Target = { pool: pg.Pool; stop(): Promise<void> };
 
 /** The database to restore into, as it is: nothing is migrated. An embedded one is created if there is none. */
-export async function openTarget(config: Pick<Config, "dataDir" | "databaseUrl">, log: Log): Promise<Target> {
+export async function openTarget(config: DatabaseConfig, log: Log): Promise<Target> {
   const { dataDir, databaseUrl } = config;
   const embedded = databaseUrl === "" ? await startEmbeddedPostgres({ dataDir, log }) : undefined;
-  const connection = embedded?.connection ?? { kind: "url" as const, url: databaseUrl };
+  const connection = embedded?.connection ?? (await directConnection(config));
   const pool = openPool(connection, { log, connectionsMax: 2, name: "backup", transactionIdleMs: IDLE_MS_MAX });
   const stop = async () => {
     await pool.end();

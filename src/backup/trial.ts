@@ -17,6 +17,9 @@ import { clusterOf, openTarget } from "./target.ts";
 
 export type Trial = { tables: number; rows: number; events: number; apps: number; journal_bytes: number };
 
+/** The scratch database is always an embedded one. */
+const NO_ADDRESS = { databaseUrl: "", databaseDirectUrl: "", databaseConnectionsMax: 2 };
+
 type TrialWish = {
   dir: string;
   /** The folder in which the scratch database is made, and removed afterwards. */
@@ -35,7 +38,7 @@ export async function tryBackup(deps: { log: Log; clock: Clock }, wish: TrialWis
   // PostgreSQL may run as another user, who must be able to pass through.
   chmodSync(dataDir, 0o711);
   try {
-    const { pool, stop } = await openTarget({ dataDir, databaseUrl: "" }, deps.log);
+    const { pool, stop } = await openTarget({ ...NO_ADDRESS, dataDir }, deps.log);
     try {
       await claimDatabase(pool);
       const { foreign } = await loadTables({ pool, ...deps }, { ...wish, manifest });

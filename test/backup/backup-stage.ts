@@ -43,7 +43,7 @@ export class BackupStage {
     const url = databaseUrl(this.source.database.name);
     const config = { dataDir: this.dataDir, databaseUrl: url, secretKey: TEST_KEY.secretKey, diskFreeBytesMin };
     const manifest = await takeBackup(
-      { config, connection: { kind: "url", url }, log, clock },
+      { config, connection: { kind: "url", url, sessions: "own" }, log, clock },
       { passphrase: undefined, by: BY, onProgress: () => {}, ...more, dir },
     );
     return { dir, manifest };
@@ -62,7 +62,7 @@ export class BackupStage {
 
   restore(dir: string, target: Target, wish: Partial<RestoreWish> = {}): Promise<Restored> {
     return restoreBackup(
-      { config: { dataDir: target.dataDir, databaseUrl: target.url, secretKey: target.secretKey }, log, clock },
+      { config: configOf(target), log, clock },
       { passphrase: undefined, existing: "refuse", postbacks: "unsure", by: BY, onProgress: () => {}, ...wish, dir },
     );
   }
@@ -79,6 +79,10 @@ export class BackupStage {
     for (const database of this.#databases) await database.drop();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function configOf({ dataDir, url, secretKey }: Target) {
+  return { dataDir, databaseUrl: url, databaseDirectUrl: "", databaseConnectionsMax: 2, secretKey };
 }
 
 export type Target = { pool: pg.Pool; dataDir: string; url: string; secretKey: string };
