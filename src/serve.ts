@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startTokenResolver } from "./asa/resolver-loop.ts";
-import { Backups } from "./backup/backup-loop.ts";
-import { showBackups } from "./backup/backup-metrics.ts";
+import { startBackups } from "./backup/backup-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { startCosts } from "./cost/cost-loop.ts";
@@ -75,9 +74,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 
     const loops = startLoops({ config, log, clock, database, vault, flow });
     const costs = startCosts({ config, log, clock, database, vault });
-    const backups = new Backups({ config, database, log, clock, missing: () => opening.missing() });
-    showBackups(flow.metrics.registry, backups, clock);
-    backups.start();
+    const backups = startBackups(flow.metrics.registry, { config, database, log, clock, opening });
     const http = await serveHttp({
       config,
       log,

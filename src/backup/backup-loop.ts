@@ -24,24 +24,24 @@ import { removeLeftovers } from "./take.ts";
 const IDLE_MS = 10_000;
 const RETRY_MS = 15 * 60_000;
 
-type Options = {
+export type BackupOptions = {
   config: Config;
   database: Pick<Database, "direct">;
   log: Log;
   clock: Clock;
   /** Why the database is not open yet, or undefined once it is. */
-  missing: () => string | undefined;
+  opening: { missing(): string | undefined };
 };
 
 /** The scheduled backups of a server. */
 export class Backups {
-  readonly #options: Options;
+  readonly #options: BackupOptions;
   readonly #startedAtMs: number;
   #loop: Loop | undefined;
   #last: { name: string; bytes: number } | undefined;
   #failure: { reason: string; atMs: number } | undefined;
 
-  constructor(options: Options) {
+  constructor(options: BackupOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock();
   }
@@ -82,9 +82,9 @@ export class Backups {
   }
 
   async #turn(signal: AbortSignal): Promise<"idle"> {
-    const { config, log, clock, missing } = this.#options;
+    const { config, log, clock, opening } = this.#options;
     await this.#look();
-    if (clock() < this.#nextAtMs || missing() !== undefined) return "idle";
+    if (clock() < this.#nextAtMs || opening.missing() !== undefined) return "idle";
     const name = backupName(clock());
     const startedMs = elapsedMs();
     try {

@@ -1,9 +1,17 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Clock } from "../clock.ts";
-import type { Backups } from "./backup-loop.ts";
+import { type BackupOptions, Backups } from "./backup-loop.ts";
+
+/** Starts the scheduled backups, and shows them in /metrics. */
+export function startBackups(registry: Registry, options: BackupOptions): Backups {
+  const backups = new Backups(options);
+  showBackups(registry, backups, options.clock);
+  backups.start();
+  return backups;
+}
 
 /** Adds what is known about the scheduled backups to /metrics; all are 0 where BACKUP_DIR is not set. */
-export function showBackups(registry: Registry, backups: Backups, clock: Clock): void {
+function showBackups(registry: Registry, backups: Backups, clock: Clock): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `touchpoint_backup_${name}`,
