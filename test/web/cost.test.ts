@@ -317,6 +317,6 @@ test("an analyst sees everything and finds nothing to change", async () => {
       .toBe(0);
   }
   await page.locator("input[type=file]").setInputFiles(csvFile(`${TODAY},tencent,7788,c-1,7,2,11.5`));
-  await page.getByText("Only an admin can import it.").waitFor();
+  await page.getByText("Only an operator or admin can import it.").waitFor();
   await expect.poll(() => page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
 });
