@@ -72,7 +72,7 @@ describe("the thread of large bodies", () => {
 
   test("is replaced when it ends: its current body is answered, the others are judged", async () => {
     // Room for the program and the others, but not for this text, which is there twice: as sent and as parsed.
-    const small = open({ heapMb: 24 });
+    const small = open({ heapMb: 16 });
     const app = { appId: 1, metadata: metadata() };
     const text = Buffer.from(`{"client_id":"a","event_list":[{"event":"${"x".repeat(15 * MIB)}"}]}`);
     const deadly = () => small.judge({ ...bodyOf("a"), bytes: text }, app);
