@@ -25,13 +25,14 @@ test("a part that hangs or fails is left behind, by name, and the rest stops", a
   const { stages: all, said } = stages();
   const stopped: string[] = [];
   all.add(PATIENCE_MS, { name: "last", stop: () => void stopped.push("last") });
-  all.add(1, { name: "hangs", stop: () => new Promise<void>(() => {}) });
   all.add(PATIENCE_MS, { name: "fails", stop: () => Promise.reject(new Error("It is broken.")) });
+  // The first to stop: it has its own time only, not what others have left over.
+  all.add(1, { name: "hangs", stop: () => new Promise<void>(() => {}) });
   await all.stop();
   expect(stopped).toEqual(["last"]);
   expect(said.map((line) => JSON.parse(line))).toMatchObject([
-    { part: "fails", reason: "It is broken." },
     { part: "hangs" },
+    { part: "fails", reason: "It is broken." },
   ]);
 });
 
