@@ -1,4 +1,5 @@
 import type { UserMeasure } from "../domain/cube.ts";
+import { REFUND_EVENT } from "../domain/refund.ts";
 import { type Sql, sql } from "./engine/sql.ts";
 import { dimensionList, TOUCHED_AT, type UserRange, userDimensions } from "./user-dimension.ts";
 import { measures, noGaps } from "./user-measure.ts";
@@ -37,7 +38,7 @@ function activityRows(range: UserRange): Sql {
       from (select e.client_id, e.day, e.at_ms, ${isRegister} and not ${isEarlier}
             and e.at_ms = min(case when ${isRegister} then e.at_ms end) over (partition by e.client_id, e.day) as is_register
           from event e where e.app_id = ${appId} and e.day >= ${fromDay}::date and e.day < ${untilDay}::date
-            and e.type = 'track' and e.event <> '$RefundEvent'
+            and e.type = 'track' and e.event <> ${REFUND_EVENT}
         union all
         select client_id, registered_day, registered_at_ms, false from user_account
         where app_id = ${appId} and registered_day >= ${fromDay}::date and registered_day < ${untilDay}::date) d

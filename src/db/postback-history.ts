@@ -1,4 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
+import { REFUND_EVENT } from "../domain/refund.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
@@ -51,7 +52,7 @@ export async function loadFirstActivities(
       from ${wanted(users)}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
       join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
-        and e.day - u.registered_day = any(${daysAfter}::int[]) and ${isWithin(days)}
+        and e.event <> ${REFUND_EVENT} and e.day - u.registered_day = any(${daysAfter}::int[]) and ${isWithin(days)}
       order by e.client_id, e.day, e.received_at_ms, e.at_ms`,
   );
 }

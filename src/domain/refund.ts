@@ -1,3 +1,5 @@
+/** The event that reports a refund. It is not an activity of the user: usually the app's own systems send it. */
+export const REFUND_EVENT = "$RefundEvent";
 /** The day on which a refund lowers revenue. */
 export const REFUND_DAYS = ["order", "refund"] as const;
 export type RefundDay = (typeof REFUND_DAYS)[number];

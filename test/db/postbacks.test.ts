@@ -299,6 +299,17 @@ describe("a user about whom more becomes known", () => {
     expect(await column("outbox", "content->'ad_data'->>'click_id'")).toEqual(["late", "late", "late"]);
   });
 
+  test("has not returned when the next day has only a refund", async () => {
+    await stage.register("u", { device_info: { oaid: "o-u" } });
+    await stage.collect("u", [pay("o1", 600)]);
+    const at = NOW_MS + DAY_MS;
+    await stage.collect("u", [track("$RefundEvent", { $order_id: "o1" }, at)], { at });
+    await stage.applyAll();
+    await click("tencent", { oaid: "o-u", click_id: "late" });
+    await stage.applyAll();
+    expect((await postbacks()).map(([type]) => type)).toEqual(["activate", "pay"]);
+  });
+
   test("moves to another platform: unreported moments move along, reported ones stay", async () => {
     await click("kuaishou", { oaid: "o-u", callback: "k" }, NOW_MS - 2 * HOUR_MS);
     await stage.register("u", { device_info: { oaid: "o-u" } });

@@ -1,4 +1,4 @@
-import { REFUND_EVENT } from "../../../src/apply/entry/refund.ts";
+import { REFUND_EVENT } from "../../../src/domain/refund.ts";
 import type { Audit } from "./audited.ts";
 
 const LEDGERS = ["ledger_minute", "touch_minute"] as const;

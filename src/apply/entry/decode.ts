@@ -1,6 +1,7 @@
 import { cutValue, propertiesOf, typeOfEvent } from "../../domain/event/admission.ts";
 import { canonicalText, canonicalTexts, fingerprintOf } from "../../domain/event/fingerprint.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds, textOf } from "../../domain/json.ts";
+import { REFUND_EVENT } from "../../domain/refund.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { messageOf, type Rejection } from "../../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../../journal/entry.ts";
@@ -9,7 +10,7 @@ import type { JournalItem } from "../../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import { paymentOf, type SentPayment } from "./payment.ts";
-import { type FileRefund, fileRefundsOf, REFUND_EVENT, refundOf, type SentRefund } from "./refund.ts";
+import { type FileRefund, fileRefundsOf, refundOf, type SentRefund } from "./refund.ts";
 import { isUsableTime } from "./usable-time.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
 

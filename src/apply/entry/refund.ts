@@ -1,11 +1,10 @@
 import { isObject, type JsonObject, type JsonValue, numberOf, textOf } from "../../domain/json.ts";
+import { REFUND_EVENT } from "../../domain/refund.ts";
 import { md5 } from "../../domain/user/identity.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { LIMITS } from "../../limits.ts";
 import { eventKeyText } from "./key-text.ts";
 import { isUsableTime } from "./usable-time.ts";
-
-export const REFUND_EVENT = "$RefundEvent";
 
 export type SentRefund = {
   refundId: string;
