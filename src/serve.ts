@@ -51,7 +51,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const { vault, userTokenKey, erasureKey, applied, apps: known } = await opening.begin();
 
     const { pool, sessionPool } = database;
-    const flow = await Flow.open({ config, log, clock, database, lock, applied });
+    const flow = await Flow.open({ config, log, clock, database, lock, applied, isConfirmed: !known });
     // Registered before the start, because a start that fails halfway has begun some of it.
     stages.add(STOP_MS.flow, { name: "flow", stop: (ms) => flow.stop(ms) });
     await flow.start();

@@ -12,6 +12,7 @@ import { DiskThread } from "../journal/disk-thread.ts";
 import { decodeEntry } from "../journal/entry.ts";
 import { type Flush, Journal } from "../journal/journal.ts";
 import { JournalReader } from "../journal/reader.ts";
+import { Unconfirmed } from "../journal/unconfirmed.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { AppBacklog } from "./app-backlog.ts";
@@ -51,8 +52,6 @@ export class Flow {
   readonly #database: Database;
   /** Only in a process that collects or applies; other processes never apply. */
   readonly #lock: ApplyLock | undefined;
-  /** Where the journal ended at the start. */
-  readonly #recovered: number;
   #thread: ApplyThread | undefined;
   /** The cell of LargeTurn, which the threads for applying and for large bodies share. */
   readonly #largeTurn = new SharedArrayBuffer(4);
@@ -67,7 +66,6 @@ export class Flow {
   private constructor(parts: FlowParts) {
     const { config, log, clock, database, journal, applied, refusals } = parts;
     const recovered = journal.durable;
-    this.#recovered = recovered;
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
@@ -128,6 +126,7 @@ export class Flow {
       },
     });
     await journal.skipTo(applied);
+    if (!options.isConfirmed) await new Unconfirmed(journal.dir).begin(journal.durable);
     flow = new Flow({ ...options, journal, refusals });
     return flow;
   }
@@ -170,12 +169,20 @@ export class Flow {
 
   /**
    * Saves what was accepted without the database into a journal that is an older copy: it lies at positions that the
-   * cursor has passed, and would never be applied. It is written again behind the cursor.
+   * cursor has passed, and would never be applied. It is written again behind the cursor; what a crash has it written
+   * twice is recognised as repeated.
    */
   async #bringBack(applied: number): Promise<void> {
+    const unconfirmed = new Unconfirmed(this.journal.dir);
+    const from = await unconfirmed.from();
     const until = await this.journal.skipTo(applied);
-    if (applied <= this.#recovered || until === this.#recovered) return;
-    const reader = new JournalReader(this.journal.dir, this.#recovered);
+    if (from === undefined) return;
+    if (from < applied && from < until) await this.#writeAgain({ from, until });
+    await unconfirmed.end();
+  }
+
+  async #writeAgain({ from, until }: { from: number; until: number }): Promise<void> {
+    const reader = new JournalReader(this.journal.dir, from);
     let entries = 0;
     for (let item = await reader.next(until); item; item = await reader.next(until)) {
       if (item.kind !== "record") continue;
@@ -184,7 +191,7 @@ export class Flow {
     }
     await reader.close();
     this.#log.error(
-      { entries, applied },
+      { entries, from, until },
       "The journal is older than the database: what was just accepted was written again.",
     );
   }
@@ -263,5 +270,7 @@ type FlowParts = {
   lock: ApplyLock | undefined;
   journal: Journal;
   applied: number;
+  /** Whether `applied` is the cursor itself. */
+  isConfirmed: boolean;
   refusals: Refusals;
 };

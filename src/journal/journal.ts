@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
@@ -10,7 +10,7 @@ import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
 import { encodeEntry, type NewEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
-import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
+import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder, writeDurably } from "./segment.ts";
 
 /** The bytes of one write. Assembling a longer one would delay the answers. */
 const FLUSH_BYTES_MAX = 8 * MIB;
@@ -262,12 +262,7 @@ export async function readOrMakeId(dir: string): Promise<string> {
   const known = await readFile(path, "utf8").catch(() => "");
   if (known.trim() !== "") return known.trim();
   const id = randomUUID();
-  await writeFile(`${path}.new`, `${id}\n`, { mode: 0o600 });
-  const handle = await open(`${path}.new`, "r+");
-  await handle.sync();
-  await handle.close();
-  await rename(`${path}.new`, path);
-  await syncFolder(dir);
+  await writeDurably(path, `${id}\n`);
   return id;
 }
 

@@ -1,5 +1,5 @@
-import { open, readdir, readFile, stat, truncate } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { findRecord, scanRecord } from "./record.ts";
 
 /** A segment file: part of the journal, named by the position of its first byte. */
@@ -21,6 +21,13 @@ export async function listSegments(dir: string): Promise<Segment[]> {
     segments.push({ path, from: Number(match[1]), bytes: size, modifiedAtMs: mtimeMs });
   }
   return segments;
+}
+
+/** Writes a small file that is there whole or not at all, whatever happens meanwhile. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+  await syncFolder(dirname(path));
 }
 
 /** Syncs a folder, without which new and removed file names are not durable. */

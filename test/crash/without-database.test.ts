@@ -119,7 +119,7 @@ test("a database of another installation gets nothing of what was collected for 
   expect(await storedEvents()).toContain("for_the_first");
 });
 
-test("what is accepted into an older copy of the journal is applied all the same", async () => {
+test("what is accepted into an older copy of the journal is applied all the same, a crash later too", async () => {
   const old = makeDataDir();
   const copyFiles = (from: string, to: string) => {
     rmSync(join(to, "journal"), { recursive: true, force: true });
@@ -137,10 +137,15 @@ test("what is accepted into an older copy of the journal is applied all the same
   line.silence();
   server = await TouchpointProcess.start({ dataDir, env });
   expect((await server.collect(app, "known", [event("in_the_older_one")])).code).toBe(0);
+  await server.kill();
+  server = await TouchpointProcess.start({ dataDir, env });
+  expect((await server.collect(app, "known", [event("after_the_crash")])).code).toBe(0);
   line.pass();
   await eventually(async () => expect((await server.get("/readyz")).data.missing).toBeUndefined());
   await server.settle();
-  expect(await storedEvents()).toEqual(expect.arrayContaining(["in_the_newer_one", "in_the_older_one"]));
+  expect(await storedEvents()).toEqual(
+    expect.arrayContaining(["in_the_newer_one", "in_the_older_one", "after_the_crash"]),
+  );
   expect(server.output).toMatch("what was just accepted was written again");
   await cleanUp(old);
 });
