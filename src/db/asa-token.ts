@@ -74,11 +74,13 @@ export async function claimAsaTokens(
 ): Promise<AsaToken[]> {
   return query<AsaToken>(
     executor,
-    sql`update asa_token set due_at_ms = ${options.leaseUntilMs}, attempts = attempts + 1
-      where (app_id, client_id) in (
+    // Materialized for the same reason as in claimOutbox.
+    sql`with due as materialized (
         select app_id, client_id from asa_token where outcome = '' and due_at_ms <= ${options.nowMs}
         order by due_at_ms, app_id, client_id limit ${options.limit} for update skip locked)
-      returning app_id, client_id, token, received_at_ms, attempts`,
+      update asa_token t set due_at_ms = ${options.leaseUntilMs}, attempts = t.attempts + 1 from due
+      where t.app_id = due.app_id and t.client_id = due.client_id
+      returning t.app_id, t.client_id, t.token, t.received_at_ms, t.attempts`,
   );
 }
 

@@ -75,11 +75,12 @@ export async function claimOutbox(
 ): Promise<ClaimedRow[]> {
   return query<ClaimedRow>(
     executor,
-    sql`update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true
-      from (
+    // Materialized: otherwise the database may look for the rows once per row of the table, and claim more each time.
+    sql`with due as materialized (
         select outbox_id, in_flight from outbox where lane = ${options.lane} and due_at_ms <= ${options.nowMs}
           and outbox_id <> all(${options.except ?? []}::bigint[])
-        order by due_at_ms, outbox_id limit ${options.limit} for update skip locked) due
+        order by due_at_ms, outbox_id limit ${options.limit} for update skip locked)
+      update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true from due
       where outbox.outbox_id = due.outbox_id
       returning outbox.outbox_id, outbox.app_id, outbox.client_id,
         outbox.event_type, outbox.subject, outbox.attempts, due.in_flight as was_in_flight, outbox.content`,
