@@ -32,7 +32,8 @@ export function liveRoutes(server: FastifyInstance, context: LiveContext): void 
       }
       const watched: Watched = { appId: app.appId, clientId: "", event: "", scope: "debug" };
       await openStream(context.live, { request, reply }, watched, {
-        messageOf: ({ call }) => (isCollected(call) ? `data: ${debugTextOf(app.appId, call)}\n\n` : ""),
+        messageOf: ({ call }) =>
+          isCollected(call) ? Buffer.from(`data: ${debugTextOf(app.appId, call)}\n\n`) : undefined,
         mayGoOn: async () => true,
       });
     },

@@ -3,6 +3,7 @@ import { ApiError, CODES } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { ownTurn } from "../../own-turn.ts";
 import type { Live } from "./live.ts";
+import { Outbox } from "./outbox.ts";
 import type { Told } from "./told.ts";
 import type { Watched } from "./watching.ts";
 
@@ -13,8 +14,8 @@ const HEARTBEAT_MS = 5_000;
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store", connection: "close" };
 
 type Manner = {
-  /** The message to send, or the empty text to skip the call. */
-  messageOf: (told: Told) => string | Buffer;
+  /** The message to send; undefined skips the call. */
+  messageOf: (told: Told) => Buffer | undefined;
   mayGoOn: () => Promise<boolean>;
 };
 
@@ -30,35 +31,32 @@ export async function openStream(
   const { raw } = reply;
   // Nobody is there any more, and nothing would end the watch.
   if (raw.destroyed) return void reply.hijack();
-  const remembered: (string | Buffer)[] = [];
+  const outbox = new Outbox(raw);
   let missed = 0;
   let isOpen = false;
-  const write = (message: string | Buffer) => {
-    if (!isOpen) remembered.push(message);
-    // A slow watcher misses calls instead of filling the memory.
-    else if (raw.writableLength < LIMITS.liveStreamBytes) raw.write(message);
-    else missed += 1;
-  };
-  const end = () => void (raw.writableEnded || raw.end());
   const tell = (told: Told) => {
     const message = messageOf(told);
-    if (message !== "") write(message);
+    if (!message) return;
+    // A slow watcher misses calls instead of filling the memory. The remembered ones are limited already.
+    if (isOpen && outbox.bytes >= LIMITS.liveStreamBytes) missed += 1;
+    else outbox.add(message);
   };
   const lastId = Number(request.headers["last-event-id"] ?? 0);
-  const watch = live.watch(watched, { tell, end }, Number.isSafeInteger(lastId) ? lastId : 0);
+  const watch = live.watch(watched, { tell, end: () => outbox.end() }, Number.isSafeInteger(lastId) ? lastId : 0);
   if (!watch) throw new ApiError("overloaded", `${LIMITS.liveWatchers} streams are open already.`, { retryAfterS: 60 });
 
   reply.hijack();
   isOpen = true;
   raw.writeHead(CODES.ok.status, STREAM_HEADERS);
   raw.write(": watching\n\n");
-  for (const message of remembered) raw.write(message);
   const beat = setInterval(() => {
     missed += watch.takeMissed();
-    write(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n");
-    missed = 0;
+    if (outbox.bytes < LIMITS.liveStreamBytes) {
+      outbox.add(Buffer.from(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n"));
+      missed = 0;
+    }
     mayGoOn().then(
-      (isAllowed) => void (isAllowed || end()),
+      (isAllowed) => void (isAllowed || outbox.end()),
       // While the database is away the session cannot be checked; the stream goes on, as it needs nothing else from it.
       () => {},
     );
