@@ -9,10 +9,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Metrics } from "../intake/metrics.ts";
 import type { Progress } from "../intake/progress.ts";
 import { within } from "../within.ts";
-import { JSON_TYPE } from "./answer.ts";
-import { docsPage, type OpenApi } from "./docs-page.ts";
 import { StoredFigures } from "./stored-figures.ts";
-import { once, type WarmUp } from "./warm-up.ts";
 
 export type OpsContext = {
   pool: pg.Pool;
@@ -30,15 +27,8 @@ export type OpsContext = {
 /** A database that hangs is as good as away: whoever asks for readiness gives up soon. */
 const DATABASE_MS_MAX = 800;
 
-/** The page contains its style and needs nothing else: no script may run, and no page may frame it. */
-const PAGE_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
-
 /** Routes for operators and machines. None of them needs an access token or reveals a secret. */
-export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: WarmUp): void {
+export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
   server.get("/healthz", {
     schema: { summary: "Liveness of the process", tags: ["operations"] },
     handler: async () => success({ status: "alive" }),
@@ -93,28 +83,5 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
         ...cube,
       });
     },
-  });
-
-  describeOperations(server, warmUp);
-}
-
-/**
- * Both texts are long and the same for everybody. They are made once, and as bytes, because a text would be copied into
- * each answer: a client that requests them without reading the answers costs neither time nor memory.
- */
-function describeOperations(server: FastifyInstance, warmUp: WarmUp): void {
-  const openApi = once(() => Buffer.from(JSON.stringify(server.swagger())));
-  const page = once(() => Buffer.from(docsPage(server.swagger() as OpenApi)));
-  warmUp.add(openApi);
-  warmUp.add(page);
-
-  server.get("/openapi.json", {
-    schema: { hide: true },
-    handler: async (_request, reply) => reply.type(JSON_TYPE).send(openApi()),
-  });
-
-  server.get("/docs", {
-    schema: { hide: true },
-    handler: async (_request, reply) => reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page()),
   });
 }

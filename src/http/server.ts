@@ -8,7 +8,6 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
-import swagger from "@fastify/swagger";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -29,9 +28,11 @@ import { addCollectionHooks } from "./collect/collection-hooks.ts";
 import { type CollectionContext, collectionRoutes } from "./collect/collection-routes.ts";
 import { touchDoor } from "./collect/touch-door.ts";
 import { consoleRoutes } from "./console-routes.ts";
+import { docsRoutes } from "./docs-routes.ts";
 import { inTurns } from "./in-turns.ts";
 import { type LiveContext, liveRoutes } from "./live/live-routes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import { openApiOf } from "./openapi.ts";
 import { type OpsContext, opsRoutes } from "./ops-routes.ts";
 import type { ReportContext } from "./report/report-context.ts";
 import { reportRoutes } from "./report/report-routes.ts";
@@ -97,10 +98,11 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
   addCollectionHooks(server, context);
   requireBodies(server);
   answerErrors(server, context);
-  await server.register(swagger, { openapi: OPENAPI });
+  const openApi = openApiOf(server);
   await server.register(async (routes) => {
     collectionRoutes(routes, context);
-    opsRoutes(routes, context, warmUp);
+    opsRoutes(routes, context);
+    docsRoutes(routes, openApi, warmUp);
     liveRoutes(routes, context);
     reportRoutes(routes, context);
     adminRoutes(routes, context);
@@ -145,16 +147,6 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
-
-const OPENAPI = {
-  openapi: "3.1.0" as const,
-  info: {
-    title: "Touchpoint",
-    version: "1",
-    description:
-      "Attribution, event collection and ROI reporting. Every answer has HTTP status 200 and the envelope, unless stated otherwise.",
-  },
-};
 
 type HooksContext = Pick<ServerContext, "isStopping" | "metrics">;
 
