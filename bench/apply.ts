@@ -5,12 +5,13 @@ import { copyJson, copyRows, copyText } from "../src/db/engine/copy.ts";
 import { inTransaction } from "../src/db/engine/pool.ts";
 import { JournalReader } from "../src/journal/reader.ts";
 import { listSegments } from "../src/journal/segment.ts";
-import { clientName, makeBodies } from "./bodies.ts";
+import { clientName, collectBody } from "./bodies.ts";
 import type { Setup } from "./children.ts";
 import { withDatabase } from "./database.ts";
 import { appendEntries, drain, type NewEntry } from "./drain.ts";
 import { type Cost, type Measured, median } from "./figures.ts";
 import { firstSequenceOf } from "./sequences.ts";
+import { Requests } from "./template.ts";
 
 const EVENTS_PER_BODY = 20;
 const BARE_ROWS_MAX = 200_000;
@@ -67,10 +68,10 @@ function* entriesOf(
 ): Iterable<NewEntry> {
   const nowMs = systemClock();
   const { clients } = sizes;
-  const bodies = makeBodies({ eventsPerBody: EVENTS_PER_BODY, firstSequence, nowMs, clients });
+  const bodies = new Requests(collectBody({ eventsPerBody: EVENTS_PER_BODY, firstSequence, nowMs, clients }));
   for (let number = 0; number < events / EVENTS_PER_BODY; number += 1) {
     const from = { app: app.appId, client: clientName(number % clients), at: nowMs, ip: "10.1.2.3", ua: "bench" };
-    yield { head: { kind: "collect", registered: "yes", ...from }, body: Buffer.from(bodies.next()) };
+    yield { head: { kind: "collect", registered: "yes", ...from }, body: bodies.next() };
   }
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { elapsedMs } from "../src/clock.ts";
 import type { App } from "../src/db/app.ts";
+import type { Generator } from "./generator.ts";
 import type { Sizes } from "./options.ts";
 
 /** What a step needs: the data left by the steps before it, the sizes, and folders for more. */
@@ -16,10 +17,18 @@ export type Setup = {
   sizes: Sizes;
   /** The multiples of the smallest amount of data, in order. */
   scales: readonly number[];
+  generator: Generator;
 };
 
 /** A process under measurement. */
-export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
+export type Child = {
+  process: ChildProcess;
+  port: number;
+  readyMs: number;
+  /** The number of requests that it has refused so far. */
+  refused(): Promise<number>;
+  stop(): Promise<void>;
+};
 
 /** The script with which `npm start` starts the server. */
 const START_SCRIPT = fileURLToPath(new URL("../../bin/start.sh", import.meta.url));
@@ -29,8 +38,15 @@ const CHILDREN = new Set<ChildProcess>();
 const READY = /ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
 /** Starts the server, with all roles unless `roles` is given. */
-export function startServer(env: Record<string, string>, roles?: string): Promise<Child> {
-  return startChild("../src/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
+export async function startServer(env: Record<string, string>, roles?: string): Promise<Child> {
+  const child = await startChild("../src/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
+  return { ...child, refused: () => refusedBy(child.port) };
+}
+
+async function refusedBy(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const counts = [...text.matchAll(/^touchpoint_requests_total\{.*code="(?!0")\d+"\} (\d+)/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 /** Starts the least that a durable collector could be, see bare-server.ts. */
@@ -55,7 +71,15 @@ export async function startChild(
   child.stdout!.on("data", (chunk) => (output += chunk));
   for (let match = ready.exec(output); ; match = ready.exec(output)) {
     if (match) {
-      return { process: child, port: Number(match[1]), readyMs: elapsedMs() - startedMs, stop: () => stop(child) };
+      const port = Number(match[1]);
+      // What is not our server ends when it gets a request that it would have to refuse.
+      return {
+        process: child,
+        port,
+        readyMs: elapsedMs() - startedMs,
+        refused: async () => 0,
+        stop: () => stop(child),
+      };
     }
     if (child.exitCode !== null) throw new Error(`${script} ended:\n${output}`);
     await sleep(5);

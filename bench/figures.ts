@@ -11,6 +11,8 @@ export type Figure = {
   /** What the bare counterpart does. */
   beside: string;
   target: string;
+  /** The lowest and the highest ratio of all rounds. */
+  spread?: { least: number; most: number };
 };
 
 /** The cost of one unit of work at growing amounts of data. */
@@ -22,13 +24,15 @@ export type Point = { scale: number; perUnit: number };
 export type Measured = { figures: readonly Figure[]; costs: readonly Cost[] };
 
 /** A row of the table of figures. */
-export function figureRow({ what, unit, bare, ours, target, beside }: Figure) {
+export function figureRow(figure: Figure) {
+  const { what, unit, bare, ours, target, beside } = figure;
   return {
     what,
     unit,
     bare: short(bare),
     ours: short(ours),
-    ratio: ratioOf({ ours, bare }),
+    ratio: ratioOf(figure),
+    spread: spreadText(figure),
     target,
     "bare is": beside,
   };
@@ -61,6 +65,11 @@ export function together(parts: readonly Measured[]): Measured {
 /** The ratio to the bare counterpart, or null if that took no time. */
 export function ratioOf({ ours, bare }: Pick<Figure, "ours" | "bare">): number | null {
   return bare > 0 ? short(ours / bare) : null;
+}
+
+/** The ratios of all rounds. */
+export function spreadText({ spread }: Pick<Figure, "spread">): string {
+  return spread ? `${short(spread.least)}–${short(spread.most)}` : "";
 }
 
 /**

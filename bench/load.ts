@@ -1,18 +1,9 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../src/clock.ts";
-import type { BodyMaker } from "./bodies.ts";
 
 /** Makes the bytes of each request in turn. */
 export type RequestMaker = () => Buffer;
-
-export function postRequests(path: string, bodies: BodyMaker): RequestMaker {
-  const head = Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: bench\r\ncontent-length: ${bodies.bytes}\r\n\r\n`,
-  );
-  // The template is patched in place for every request, so its bytes are copied first.
-  return () => Buffer.concat([head, bodies.next()]);
-}
 
 export type LoadResult = {
   requests: number;
@@ -73,13 +64,6 @@ export async function runLoad(options: {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
   };
-}
-
-/** Runs a load and throws if any request is refused: the figure would mean something else. */
-export async function acceptedLoad(options: Parameters<typeof runLoad>[0]): Promise<LoadResult> {
-  const result = await runLoad(options);
-  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests were refused.`);
-  return result;
 }
 
 /** One connection, one request at a time. */

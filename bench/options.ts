@@ -1,5 +1,6 @@
 import { readWords } from "../sim/arguments.ts";
 import { UsageError } from "../src/errors.ts";
+import { GENERATORS, type Generator, installedGenerator } from "./generator.ts";
 
 export const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
 export type Step = (typeof STEPS)[number];
@@ -27,6 +28,7 @@ export type BenchOptions = {
   jsonFile: string;
   markdownFile: string;
   sizes: Sizes;
+  generator: Generator;
   /** The command-line options that decide what is measured. */
   shown: string;
 };
@@ -34,7 +36,7 @@ export type BenchOptions = {
 const MILLION = 1_000_000;
 /** Takes about half an hour for all steps on two cores, and 10 GB of disk. */
 const FULL: Sizes = {
-  seconds: 8,
+  seconds: 14,
   warmUpSeconds: 4,
   clients: 10_000,
   backlogEvents: 200_000,
@@ -70,6 +72,7 @@ ${STEPS.join(", ")}.
   --touches N     million stored touches at the largest scale (${FULL.touches / MILLION})
   --users N       million users at the largest scale (${FULL.users / MILLION})
   --events N      events of each user (${FULL.eventsPerUser})
+  --load PROGRAM  what makes the load: wrk, or node where wrk is not installed (Debian: apt install wrk)
   --trial         tiny sizes, to see that everything works; the figures mean nothing
 `;
 
@@ -81,6 +84,7 @@ const OPTIONS = {
   touches: { type: "string" },
   users: { type: "string" },
   events: { type: "string" },
+  load: { type: "string" },
   trial: { type: "boolean", default: false },
 } as const;
 
@@ -99,6 +103,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     markdownFile: String(values.markdown),
     steps: new Set(words.length > 0 ? words.map(stepOf) : STEPS),
     scales: readScales(String(values.scales)),
+    generator: generatorOf(values.load, values.trial === true),
     sizes: {
       ...sizes,
       seconds: given("seconds", sizes.seconds),
@@ -107,6 +112,14 @@ export function readOptions(args: readonly string[]): BenchOptions {
       eventsPerUser: given("events", sizes.eventsPerUser),
     },
   };
+}
+
+/** wrk measures whole seconds, which is too long for a trial. */
+function generatorOf(name: unknown, isTrial: boolean): Generator {
+  if (name === undefined) return isTrial ? "node" : installedGenerator();
+  const generator = GENERATORS.find((one) => one === name);
+  if (!generator) throw new UsageError(`--load must be ${GENERATORS.join(" or ")}.`);
+  return generator;
 }
 
 function stepOf(name: string): Step {

@@ -1,9 +1,18 @@
 import { type Made, madeText } from "../sim/made.ts";
 import { tableOf } from "../sim/table.ts";
-import { exponentOf, type Measured, ratioOf, short } from "./figures.ts";
+import { exponentOf, type Measured, ratioOf, short, spreadText } from "./figures.ts";
+import type { Generator } from "./generator.ts";
 
-/** The text of docs/PERFORMANCE.md; `options` are those of the command that made it. */
-export function performancePage(measured: Measured, { made, options }: { made: Made; options: string }): string {
+const LOADS: Readonly<Record<Generator, string>> = {
+  wrk: "wrk",
+  node: "a program in Node, which shares the cores with the servers",
+};
+
+/** How a page was made: `options` are those of the command. */
+type Making = { made: Made; options: string; generator: Generator };
+
+/** The text of docs/PERFORMANCE.md. */
+export function performancePage(measured: Measured, { made, options, generator }: Making): string {
   return `# Performance
 
 How fast the server is, and how it slows with size. Absolute figures depend on the machine, so each one stands beside the
@@ -14,7 +23,7 @@ again:
 npm run bench -- ${options}
 \`\`\`
 
-${madeText(made)}
+${madeText(made)} The load was made by ${LOADS[generator]}.
 
 ## Figures
 
@@ -33,10 +42,10 @@ How memory, lag and latency behave over time: [SOAK.md](SOAK.md).
 
 function figuresTable({ figures }: Measured): string {
   return tableOf(
-    ["what", "ours", "bare", "unit", "ratio", "target", "bare is"],
+    ["what", "ours", "bare", "unit", "ratio", "spread", "target", "bare is"],
     figures.map((figure) => [
       ...[figure.what, short(figure.ours), short(figure.bare), figure.unit],
-      ...[ratioOf(figure) ?? "", figure.target, figure.beside],
+      ...[ratioOf(figure) ?? "", spreadText(figure), figure.target, figure.beside],
     ]),
   );
 }

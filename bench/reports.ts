@@ -9,14 +9,14 @@ import { COHORTS } from "../src/domain/cube.ts";
 import { refreshOnce } from "../src/refresh/refresh.ts";
 import { openVault } from "../src/vault.ts";
 import { bareReport, PAGE_SIZE, PLATFORMS, type Question } from "./bare-reports.ts";
-import { makeBodies } from "./bodies.ts";
 import { type Child, type Setup, startServer } from "./children.ts";
+import { CONNECTIONS } from "./comparison.ts";
 import { withDatabase } from "./database.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
-import { CONNECTIONS, collectPath } from "./intake.ts";
-import { acceptedLoad, type LoadResult, postRequests } from "./load.ts";
+import { acceptedLoad } from "./generator.ts";
+import { collectRequests } from "./intake.ts";
+import type { LoadResult } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
-import { firstSequenceOf } from "./sequences.ts";
 
 const RUNS = 5;
 const TIME_ZONE = "Asia/Shanghai";
@@ -156,16 +156,14 @@ function reportsOf(client: ReportClient, { appId, lastDay }: Question): Record<s
 
 /** Requests per second while reports are pulled one after another, compared with requests per second alone. */
 async function besideReports(
-  { app, sizes }: Setup,
+  setup: Setup,
   server: Child,
   { client, question }: { client: ReportClient; question: Question },
 ): Promise<Figure> {
-  const firstSequence = firstSequenceOf("beside reports");
-  const nowMs = systemClock();
-  const bodies = makeBodies({ eventsPerBody: 20, firstSequence, nowMs, clients: sizes.clients });
-  const requests = postRequests(collectPath(app.accessToken), bodies);
-  const load = () =>
-    acceptedLoad({ port: server.port, requests, connections: CONNECTIONS, seconds: sizes.seconds / 2 });
+  const { sizes, generator } = setup;
+  const requests = collectRequests(setup, "beside reports", 20);
+  const seconds = sizes.seconds / 2;
+  const load = () => acceptedLoad({ generator, server, requests, connections: CONNECTIONS, seconds });
   await load();
   const rounds: { ours: number; bare: number }[] = [];
   for (let round = 0; round < RUNS; round += 1) {

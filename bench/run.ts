@@ -7,6 +7,7 @@ import { type Setup, startServer } from "./children.ts";
 import { measureDecisions } from "./decisions.ts";
 import { demoApp, registerClients } from "./demo-app.ts";
 import { documentOf, figureRow, growthRow, type Measured, together } from "./figures.ts";
+import type { Generator } from "./generator.ts";
 import { measureIntake, measureLinks } from "./intake.ts";
 import { measureLatency } from "./latency.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
@@ -16,6 +17,11 @@ import { measurePostbacks } from "./postbacks.ts";
 import { measureReady } from "./ready.ts";
 import { measureReports } from "./reports.ts";
 import { writeOut } from "./write-out.ts";
+
+const LOAD_TEXT: Readonly<Record<Generator, string>> = {
+  wrk: "The load is made by wrk.",
+  node: "The load is made by a program in Node, which shares the cores with the servers. Debian: apt install wrk",
+};
 
 const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   intake: measureIntake,
@@ -31,13 +37,14 @@ await runProgram(async () => {
   const options = readOptions(process.argv.slice(2));
   const made = madeAt(systemClock());
   await inOwnFolder(async (folder) => {
+    process.stderr.write(`${LOAD_TEXT[options.generator]}\n`);
     const measured = together(await measureAll(await prepare(folder, options), options));
     tell(measured, made, options);
   });
 });
 
 /** Starts a server once, so that its app and all sending clients exist. */
-async function prepare(folder: string, { sizes, scales }: BenchOptions): Promise<Setup> {
+async function prepare(folder: string, { sizes, scales, generator }: BenchOptions): Promise<Setup> {
   const dataDir = join(folder, "data");
   const env = {
     DATA_DIR: dataDir,
@@ -52,7 +59,7 @@ async function prepare(folder: string, { sizes, scales }: BenchOptions): Promise
   const app = await demoApp(dataDir);
   await registerClients(server.port, app.accessToken, sizes.clients);
   await server.stop();
-  return { dataDir, folder, env, app, sizes, scales };
+  return { dataDir, folder, env, app, sizes, scales, generator };
 }
 
 async function measureAll(setup: Setup, { steps }: BenchOptions): Promise<Measured[]> {
@@ -66,9 +73,9 @@ async function measureAll(setup: Setup, { steps }: BenchOptions): Promise<Measur
   return parts;
 }
 
-function tell(measured: Measured, made: Made, { jsonFile, markdownFile, shown }: BenchOptions): void {
+function tell(measured: Measured, made: Made, { jsonFile, markdownFile, shown, generator }: BenchOptions): void {
   console.table(measured.figures.map(figureRow));
   if (measured.costs.length > 0) console.table(measured.costs.map(growthRow));
-  writeOut(jsonFile, `${JSON.stringify(documentOf(measured, made), null, 2)}\n`);
-  writeOut(markdownFile, performancePage(measured, { made, options: shown }));
+  writeOut(jsonFile, `${JSON.stringify({ load: generator, ...documentOf(measured, made) }, null, 2)}\n`);
+  writeOut(markdownFile, performancePage(measured, { made, options: shown, generator }));
 }

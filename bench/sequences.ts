@@ -1,6 +1,17 @@
 const EACH = 100_000_000;
 /** The steps that send bodies. Their events never repeat one another's: repeated events would not be stored. */
-const SENDERS = ["intake 1", "intake 20", "intake 200", "apply", "latency", "beside reports"];
+const SENDERS = [
+  "intake 1",
+  "intake 20",
+  "intake 200",
+  "intake 1, all roles",
+  "intake 20, all roles",
+  "intake 200, all roles",
+  "apply",
+  "latency 1",
+  "latency 20",
+  "beside reports",
+];
 
 /** The number of a sender's first event. */
 export function firstSequenceOf(sender: string): number {

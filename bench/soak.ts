@@ -3,15 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readArguments, runProgram, wholeOf } from "../sim/arguments.ts";
 import { type Made, madeAt, madeText } from "../sim/made.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
-import { makeBodies } from "./bodies.ts";
+import { collectBody, postRequest } from "./bodies.ts";
 import { type Child, startServer } from "./children.ts";
 import { demoApp, registerClients } from "./demo-app.ts";
-import { postRequests, type RequestMaker, runLoad } from "./load.ts";
+import { type RequestMaker, runLoad } from "./load.ts";
 import { inOwnFolder } from "./own-folder.ts";
 import { chartOf } from "./soak-chart.ts";
 import { driftOf, failuresOf } from "./soak-drift.ts";
 import { soakPage } from "./soak-page.ts";
 import { type Sample, Sampler } from "./soak-sample.ts";
+import { Requests } from "./template.ts";
 import { writeOut } from "./write-out.ts";
 
 const HELP = `npm run soak -- [options]
@@ -73,15 +74,15 @@ function steadyRequests(token: string): RequestMaker {
   const RENEW = 20_000;
   let made = 0;
   let firstSequence = 0;
-  let current: RequestMaker | undefined;
+  let current: Requests | undefined;
   return () => {
     if (!current || made % RENEW === 0) {
-      const bodies = makeBodies({ eventsPerBody: EVENTS_PER_BODY, firstSequence, nowMs: systemClock() });
-      current = postRequests(path, bodies);
+      const body = collectBody({ eventsPerBody: EVENTS_PER_BODY, firstSequence, nowMs: systemClock() });
+      current = new Requests(postRequest(path, body));
       firstSequence += RENEW * EVENTS_PER_BODY;
     }
     made += 1;
-    return current();
+    return current.next();
   };
 }
 
