@@ -11,6 +11,7 @@ import { isLockRefused } from "./engine/failure.ts";
 import { canAnswer } from "./engine/pool.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import { type Connection, Server } from "./server/server.ts";
+import { setParameters } from "./server/server-pool.ts";
 
 export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
@@ -171,6 +172,8 @@ export class ApplyLock {
     try {
       await client.connect();
       await this.#server!.assertFits(client, "writes");
+      // Such as search_path: apply_holder must be found where everybody else finds it.
+      await setParameters(client, this.#server!.parameters);
       await client.query(SESSION);
     } catch (error) {
       this.#server!.forget();

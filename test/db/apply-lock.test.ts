@@ -7,7 +7,7 @@ import { emptyFacts } from "../../src/db/facts.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
 import { type Connection, Server } from "../../src/db/server/server.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { databaseUrl, sharedServer } from "../support/shared-server.ts";
 import { ApplyStage, claim, NOW_MS, pay } from "./apply-stage.ts";
 
 let stage: ApplyStage;
@@ -140,6 +140,18 @@ describe("the lock", () => {
     );
     const term = await lock.claim();
     expect(await holder()).toMatchObject({ journal_id: "mine", term });
+  });
+
+  test("looks for its table in the schema that the address names", async () => {
+    await stage.pool.query(
+      "create schema elsewhere create table apply_holder (like public.apply_holder including all)",
+    );
+    const options = encodeURIComponent("-c search_path=elsewhere");
+    const url = `${databaseUrl(stage.database.name)}&options=${options}`;
+    await lock.take({ kind: "url", url, sessions: "own" });
+    const term = await lock.claim();
+    const { rows } = await stage.pool.query("select term, journal_id from elsewhere.apply_holder");
+    expect(rows).toEqual([{ term, journal_id: "mine" }]);
   });
 
   test("stops apply once lost, until it is taken again, and names its holder meanwhile", async () => {

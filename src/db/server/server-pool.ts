@@ -119,7 +119,8 @@ export function startUpOptions(parameters: readonly Parameter[]): string {
   return parameters.map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, "\\$&")}`).join(" ");
 }
 
-async function setParameters(client: pg.ClientBase, parameters: readonly Parameter[]): Promise<void> {
+/** Sets parameters for the rest of a session. */
+export async function setParameters(client: pg.ClientBase, parameters: readonly Parameter[]): Promise<void> {
   if (parameters.length === 0) return;
   const calls = parameters.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`);
   await bounded(client, `select ${calls.join(", ")}`, parameters.flat());
