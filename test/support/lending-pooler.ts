@@ -105,7 +105,8 @@ export class LendingPooler {
 type Session = { socket: Socket };
 type Stock = { target: pg.ClientConfig; mode: "transaction" | "session"; sessions: Session[] };
 
-const SESSIONS = 6;
+/** How many sessions a pooler has. */
+export const SESSIONS = 6;
 
 const TERMINATE = "X".charCodeAt(0);
 const READY = "Z".charCodeAt(0);

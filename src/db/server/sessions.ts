@@ -32,8 +32,8 @@ export async function findSessions(url: string, waitMs: number): Promise<Session
         LIMITS.connectionCheckMs,
         taker.query("begin").then(() => sessionOf(taker)),
       ).catch(() => undefined);
-      // All sessions are in use: the first connection keeps one of them while it does nothing.
-      if (got === undefined) return "kept";
+      // All sessions are in use. Whether the first connection still has one of them shows when it asks again.
+      if (got === undefined) break;
       if (got === session) return "lent";
     }
     return (await within(LIMITS.connectionCheckMs, sessionOf(first)).catch(() => undefined)) === session

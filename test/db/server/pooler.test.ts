@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { embeddedConnection } from "../../../src/db/engine/embedded-role.ts";
 import { inTransaction, openPool, type PoolOptions } from "../../../src/db/engine/pool.ts";
 import { execute, query, sql } from "../../../src/db/engine/sql.ts";
@@ -7,7 +7,7 @@ import { type Connection, Server } from "../../../src/db/server/server.ts";
 import { findSessions } from "../../../src/db/server/sessions.ts";
 import { createExternalApp } from "../../crash/external-app.ts";
 import { attemptStart, makeDataDir } from "../../process/launch.ts";
-import { LendingPooler } from "../../support/lending-pooler.ts";
+import { LendingPooler, SESSIONS } from "../../support/lending-pooler.ts";
 import { eventually, PATIENCE_MS } from "../../support/patience.ts";
 import { databaseUrl, sharedServer } from "../../support/shared-server.ts";
 import { cleanUp, TouchpointProcess } from "../../support/touchpoint.ts";
@@ -39,6 +39,46 @@ const openLent = (more: Partial<PoolOptions> = {}) =>
 test("a pooler that lends sessions is told from PostgreSQL itself", async () => {
   expect(await findSessions(lentUrl, PATIENCE_MS)).toBe("lent");
   expect(await findSessions(databaseUrl(database.name), PATIENCE_MS)).toBe("own");
+});
+
+describe("a pooler whose sessions are all in use", () => {
+  let busy: LendingPooler;
+  let busyUrl: string;
+  const clients: pg.Client[] = [];
+  const start = async (mode: "transaction" | "session") => {
+    busy = await LendingPooler.start(await new Server(direct).target(PATIENCE_MS), mode);
+    busyUrl = `postgres://nobody@127.0.0.1:${busy.port}/${database.name}`;
+  };
+  /** Another client of the pooler. */
+  const connect = async () => {
+    const client = new pg.Client(busyUrl);
+    client.on("error", () => {});
+    await client.connect();
+    clients.push(client);
+    return client;
+  };
+  afterEach(async () => {
+    await busy.stop();
+    for (const client of clients.splice(0)) await client.end();
+  });
+
+  test("lends them if a connection that was idle has to wait as well", async () => {
+    await start("transaction");
+    for (let held = 0; held < SESSIONS; held += 1) await (await connect()).query("begin");
+    const finding = findSessions(busyUrl, PATIENCE_MS);
+    await expect.poll(() => busy.lent).toBe(SESSIONS + 1);
+    // In line behind the first connection, and gets its session as soon as that has been answered.
+    void (await connect()).query("begin").catch(() => {});
+    await expect.poll(() => busy.lent).toBe(SESSIONS + 2);
+    await clients[0]!.query("commit");
+    expect(await finding).toBe("lent");
+  });
+
+  test("keeps them if only new connections wait", async () => {
+    await start("session");
+    for (let held = 1; held < SESSIONS; held += 1) await (await connect()).query("begin");
+    expect(await findSessions(busyUrl, PATIENCE_MS)).toBe("kept");
+  });
 });
 
 const REPORT_MS = 61_000;
