@@ -90,7 +90,7 @@ function isRunning(holder: Holder): boolean {
 }
 
 /** The start time of a process as an opaque text, or undefined when there is no such process. */
-function startOf(pid: number): string | undefined {
+export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

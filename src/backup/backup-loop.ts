@@ -1,25 +1,27 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { type Clock, elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/engine/database.ts";
 import {
   type BackupState,
+  backupMsMax,
   backupName,
   backupOverdueMs,
   backupTimeOf,
+  newestBackup,
   nextBackupAtMs,
   surplusBackups,
 } from "../domain/backup-schedule.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
-import type { WorkerMessage, WorkerSettings } from "./backup-worker.ts";
+import { takeInThread } from "./backup-thread.ts";
+import type { WorkerSettings } from "./backup-worker.ts";
+import { draftOf, removeLeftovers } from "./draft.ts";
 import { MANIFEST, readManifest } from "./manifest.ts";
-import { removeLeftovers } from "./take.ts";
 
 const IDLE_MS = 10_000;
 const RETRY_MS = 15 * 60_000;
@@ -31,6 +33,8 @@ export type BackupOptions = {
   clock: Clock;
   /** Why the database is not open yet, or undefined once it is. */
   opening: { missing(): string | undefined };
+  /** How a backup is taken; returns its size. */
+  take?: typeof takeInThread;
 };
 
 /** The scheduled backups of a server. */
@@ -74,10 +78,11 @@ export class Backups {
   }
 
   get #nextAtMs(): number {
+    const { config, clock } = this.#options;
     const lastAtMs = this.#last && backupTimeOf(this.#last.name);
     return nextBackupAtMs(
       { lastAtMs, failedAtMs: this.#failure?.atMs },
-      { everyMs: this.#options.config.backupEveryMs, retryMs: RETRY_MS },
+      { nowMs: clock(), everyMs: config.backupEveryMs, retryMs: RETRY_MS },
     );
   }
 
@@ -93,7 +98,7 @@ export class Backups {
       this.#last = { name, bytes };
       this.#failure = undefined;
       log.info({ backup: name, bytes, tookMs: Math.round(elapsedMs() - startedMs) }, "A backup was taken.");
-      await this.#prune();
+      await this.#prune(name);
     } catch (error) {
       if (signal.aborted) throw error;
       this.#failure = { reason: messageOf(error), atMs: clock() };
@@ -104,16 +109,14 @@ export class Backups {
 
   /** The newest whole backup, which may be that of an earlier process. Somebody may have removed the last one. */
   async #look(): Promise<void> {
-    const name = (await this.#whole()).at(-1);
+    const name = newestBackup(await this.#whole(), this.#options.clock());
     if (name === this.#last?.name) return;
     this.#last = name === undefined ? undefined : { name, bytes: this.#bytesOf(name) };
   }
 
   async #whole(): Promise<string[]> {
     const names = await readdir(this.#options.config.backupDir).catch(() => []);
-    return names
-      .filter((name) => backupTimeOf(name) !== undefined && existsSync(join(this.#pathOf(name), MANIFEST)))
-      .sort();
+    return names.filter((name) => backupTimeOf(name) !== undefined && existsSync(join(this.#pathOf(name), MANIFEST)));
   }
 
   /** 0 when the manifest is damaged, which must not keep the next backup from being taken. */
@@ -130,51 +133,34 @@ export class Backups {
     return join(this.#options.config.backupDir, name);
   }
 
-  async #prune(): Promise<void> {
-    const { config, log } = this.#options;
-    for (const name of surplusBackups(await this.#whole(), config.backupKeep)) {
-      // The manifest goes first: what is left of an interrupted removal is no backup.
-      await rm(join(this.#pathOf(name), MANIFEST));
-      await rm(this.#pathOf(name), { recursive: true, force: true });
-      log.info({ backup: name }, "An old backup was removed.");
+  /** Keeps the newest backups. What fails here does not make the one that was taken a failure. */
+  async #prune(taken: string): Promise<void> {
+    const { config, log, clock } = this.#options;
+    try {
+      const wish = { keep: config.backupKeep, taken, nowMs: clock() };
+      for (const name of surplusBackups(await this.#whole(), wish)) {
+        const draft = draftOf(this.#pathOf(name));
+        // What is left of an interrupted removal is no backup, and is removed by a later process.
+        await rename(this.#pathOf(name), draft);
+        await rm(draft, { recursive: true, force: true });
+        log.info({ backup: name }, "An old backup was removed.");
+      }
+      await removeLeftovers(config.backupDir);
+    } catch (error) {
+      log.error({ reason: messageOf(error) }, "Old backups could not be removed.");
     }
-    await removeLeftovers(config.backupDir);
   }
 
-  /** In a thread of its own, so that packing a table never delays an answer. Returns the size of the backup. */
-  async #take(dir: string, signal: AbortSignal): Promise<number> {
-    const { config, database } = this.#options;
+  #take(dir: string, signal: AbortSignal): Promise<number> {
+    const { config, database, take = takeInThread } = this.#options;
     const { dataDir, databaseUrl, secretKey, diskFreeBytesMin, logLevel, backupPassphrase } = config;
     const passphrase = backupPassphrase === "" ? undefined : backupPassphrase;
-    const worker = new Worker(new URL("./backup-worker.js", import.meta.url), {
-      workerData: {
-        config: { dataDir, databaseUrl, secretKey, diskFreeBytesMin },
-        connection: database.direct.connection,
-        logLevel,
-        wish: { dir, passphrase, by: { name: "scheduled backup", address: hostname() } },
-      } satisfies WorkerSettings,
-    });
-    const end = () => void worker.terminate();
-    signal.addEventListener("abort", end, { once: true });
-    try {
-      return await sizeFrom(worker);
-    } catch (error) {
-      // A thread that was ended cannot remove what it has begun.
-      await rm(`${dir}.unfinished-${process.pid}`, { recursive: true, force: true });
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", end);
-    }
+    const settings: WorkerSettings = {
+      config: { dataDir, databaseUrl, secretKey, diskFreeBytesMin },
+      connection: database.direct.connection,
+      logLevel,
+      wish: { dir, passphrase, by: { name: "scheduled backup", address: hostname() } },
+    };
+    return take(settings, { signal, msMax: backupMsMax(config.backupEveryMs) });
   }
-}
-
-function sizeFrom(worker: Worker): Promise<number> {
-  return new Promise((resolve, reject) => {
-    worker.once("message", (message: WorkerMessage) => {
-      if (message.kind === "done") resolve(message.bytes);
-      else reject(new Error(message.reason));
-    });
-    worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("The thread of the backup ended.")));
-  });
 }

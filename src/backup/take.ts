@@ -22,12 +22,12 @@ import { MIB } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { findVault } from "../vault.ts";
 import { VERSION } from "../version.ts";
+import { draftOf, placeOf, removeLeftovers, TABLE_FOLDER } from "./draft.ts";
 import { assertPassphrase, boxKey } from "./key-box.ts";
 import { MANIFEST, type Manifest, type SavedTable, textOfManifest } from "./manifest.ts";
 import { packFile, RowMeter } from "./packed-file.ts";
 import { JOURNAL_FOLDER, readJournalId, saveJournal } from "./saved-journal.ts";
 
-const TABLE_FOLDER = "tables";
 /** Between two statements of the snapshot a slow disk may have to take what was packed. */
 const IDLE_MS_MAX = 3_600_000;
 /** How often the free space is looked at. */
@@ -64,7 +64,7 @@ export async function takeBackup(source: BackupSource, wish: BackupWish): Promis
   if (passphrase !== undefined) assertPassphrase(passphrase);
   await assertFree(dir);
   await removeLeftovers(dirname(dir));
-  const draft = `${dir}.unfinished-${process.pid}`;
+  const draft = draftOf(dir);
   for (const folder of [TABLE_FOLDER, JOURNAL_FOLDER])
     await mkdir(join(draft, folder), { recursive: true, mode: 0o700 });
   try {
@@ -87,24 +87,6 @@ async function assertFree(dir: string): Promise<void> {
     throw new UsageError(`${dir} cannot be used for a backup: ${error.message}`);
   });
   if (found.length > 0) throw new UsageError(`${dir} is not empty: name a new folder for the backup.`);
-}
-
-const LEFTOVER = /\.unfinished-(\d+)$/;
-
-/** Removes the folders of backups whose process was killed. */
-export async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
-    const pid = LEFTOVER.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 /** One connection for the whole backup: the hold on the journal and the snapshot live as long as it does. */
@@ -139,7 +121,7 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
     );
   await assertRestored(client);
   const details = {
-    folder: wish.dir.replace(LEFTOVER, ""),
+    folder: placeOf(wish.dir),
     key: wish.passphrase === undefined ? "left out" : "under a passphrase",
   };
   await addAudit(client, {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Applier } from "../../src/apply/applier.ts";
+import { draftOf } from "../../src/backup/draft.ts";
 import { readManifest, textOfManifest } from "../../src/backup/manifest.ts";
 import { unlessHeld } from "../../src/db/backup-hold.ts";
 import { listRelations } from "../../src/db/engine/catalog.ts";
@@ -266,8 +267,8 @@ test("after a restore, postbacks of the time before count as begun, and later on
 test("a backup that fails, or was killed, leaves nothing that looks like one", async () => {
   const parent = stage.folder();
   const dir = join(parent, "backup");
-  // No process has this number: it is above what systems allow.
-  mkdirSync(`${dir}.unfinished-999999999/tables`, { recursive: true });
+  // A process that had the number of this one before it.
+  mkdirSync(join(draftOf(dir).replace(/[0-9a-f]{12}$/, "0123456789ab"), "tables"), { recursive: true });
   const onProgress = (part: string) => {
     if (part === "journal") throw new Error("The disk went.");
   };
