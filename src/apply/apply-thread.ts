@@ -19,10 +19,19 @@ export type ApplyEvents = {
   onStuck: (reason: string) => void;
 };
 
-/** Starts the worker thread, and restarts it whenever it ends by itself. */
-export function startApplyThread(options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log }): ApplyThread {
-  const { log, onApplied, onStuck, ...settings } = options;
+/** How long a turn may go on in a term that has ended: it cannot commit any more. */
+const ENDED_TERM_MS_MAX = 5_000;
+
+/**
+ * Starts the worker thread, and restarts it whenever it ends. A thread that does not go by a new term in time is ended:
+ * the machine of its database may have vanished, which a connection with unsent bytes notices only after 15 minutes.
+ */
+export function startApplyThread(
+  options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log; endedTermMsMax?: number },
+): ApplyThread {
+  const { log, onApplied, onStuck, endedTermMsMax = ENDED_TERM_MS_MAX, ...settings } = options;
   let { term } = options;
+  let hanging: NodeJS.Timeout | undefined;
   const shared = new SharedArrayBuffer(8);
   const durable = new BigInt64Array(shared);
   let stopping = false;
@@ -37,12 +46,14 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
     thread.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);
       if (message.kind === "stuck") onStuck(message.reason);
+      if (message.kind === "holds" && message.term === term) clearTimeout(hanging);
     });
     thread.on("error", (error) => {
       log.error({ err: error }, "The apply thread failed.");
       onStuck(`its thread failed: ${messageOf(error)}`);
     });
     thread.on("exit", () => {
+      clearTimeout(hanging);
       if (stopping) return;
       log.error("The apply thread ended; starting it again.");
       setTimeout(() => {
@@ -59,10 +70,17 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
     },
     hold(next) {
       term = next;
-      worker.postMessage({ kind: "term", term } satisfies ThreadMessage);
+      const thread = worker;
+      thread.postMessage({ kind: "term", term } satisfies ThreadMessage);
+      clearTimeout(hanging);
+      hanging = setTimeout(() => {
+        log.error("Apply hangs in a batch that cannot be committed any more; ending its thread.");
+        void thread.terminate();
+      }, endedTermMsMax);
     },
     async stop(graceMs) {
       stopping = true;
+      clearTimeout(hanging);
       const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
       const gone = worker.threadId === -1;
       worker.postMessage({ kind: "stop" } satisfies ThreadMessage);

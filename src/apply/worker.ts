@@ -33,6 +33,8 @@ export type ThreadMessage = { kind: "term"; term: string | undefined } | { kind:
 
 export type WorkerMessage =
   | { kind: "applied"; applied: Applied }
+  /** Whatever was begun in an earlier term has ended. */
+  | { kind: "holds"; term: string | undefined }
   /** Why apply is stuck; empty once it works again. */
   | { kind: "stuck"; reason: string }
   | { kind: "stopped" };
@@ -52,6 +54,8 @@ const durable = new BigInt64Array(settings.durable);
 // Two connections: one for the transaction, one for the look-ups of the next batch.
 const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
 let { term } = settings;
+/** The term that the thread has last said it holds. */
+let heldTerm = term;
 const applier = new Applier({
   pool,
   journal: settings.journal,
@@ -77,7 +81,7 @@ const loop = startLoop({
   onTrouble: tellTrouble,
   async turn(signal) {
     // Without a term this process does not apply, so there is nothing to report.
-    while (term === undefined && !signal.aborted) await sleepUntilWoken(Atomics.load(durable, 0));
+    for (tellTerm(); term === undefined && !signal.aborted; tellTerm()) await sleepUntilWoken(Atomics.load(durable, 0));
     if (signal.aborted) return "idle";
     const seen = Atomics.load(durable, 0);
     await dropOldDays();
@@ -117,6 +121,12 @@ function giveWay(): void {
 async function sleepUntilWoken(seen: bigint): Promise<void> {
   const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
   if (waiting.async) await waiting.value;
+}
+
+function tellTerm(): void {
+  if (term === heldTerm) return;
+  heldTerm = term;
+  port.postMessage({ kind: "holds", term } satisfies WorkerMessage);
 }
 
 /** Reports trouble when it begins, when its reason changes and when it ends. */

@@ -6,6 +6,7 @@ import { messageOf, UsageError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
+import { within } from "../within.ts";
 import { claimApply, findApplyHolder, readApplyTerm } from "./apply-holder.ts";
 import { isLockRefused } from "./engine/failure.ts";
 import { canAnswer } from "./engine/pool.ts";
@@ -16,6 +17,8 @@ import { setParameters } from "./server/server-pool.ts";
 export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
+/** How long the database may take to tell the term before the connection counts as lost. */
+const TERM_MS_MAX = 15_000;
 const LOOK_MS = 250;
 /** How long a start waits for a holder without a sign of life: longer than the database needs to notice its end. */
 const PATIENCE_MS = 40_000;
@@ -111,7 +114,7 @@ export class ApplyLock {
 
   async #isHeld(): Promise<boolean> {
     if (!this.#client || this.#term === undefined) return false;
-    return (await readApplyTerm(this.#client).catch(() => undefined)) === this.#term;
+    return (await within(TERM_MS_MAX, readApplyTerm(this.#client)).catch(() => undefined)) === this.#term;
   }
 
   async #retake(): Promise<void> {

@@ -9,6 +9,7 @@ import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { OpenedSecrets, type Vault } from "../vault.ts";
+import { within } from "../within.ts";
 import { RecentMisses } from "./recent-misses.ts";
 
 /** Unknown app tokens and ids that are remembered. */
@@ -21,6 +22,8 @@ export type ServedApp = App & {
 };
 
 const RELOAD_MS = 5_000;
+/** How long a load may take. The machine of the database may have vanished, and the next load uses another connection. */
+const LOAD_MS_MAX = 30_000;
 /** The form of access tokens. Anything else was never issued and needs no look-up. */
 const TOKEN = /^\w{1,64}$/;
 
@@ -35,6 +38,7 @@ export type AppDirectoryOptions = {
   vault: Vault;
   log: Log;
   now?: () => number;
+  loadMsMax?: number;
   /** Told all apps whenever they have been read. */
   onLoaded?: (apps: readonly ServedApp[]) => void;
 };
@@ -56,6 +60,7 @@ export class AppDirectory {
   /** Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings new apps. */
   readonly #missing = new RecentMisses({ namesMax: UNKNOWN_APPS_MAX, keepMs: RELOAD_MS });
   readonly #now: () => number;
+  readonly #loadMsMax: number;
   readonly #onLoaded: AppDirectoryOptions["onLoaded"];
   #running: Promise<void> = Promise.resolve();
   #next: { wish: Wish; loaded: Promise<void> } | undefined;
@@ -66,6 +71,7 @@ export class AppDirectory {
     this.#secrets = new OpenedSecrets(options.vault);
     this.#log = options.log;
     this.#now = options.now ?? elapsedMs;
+    this.#loadMsMax = options.loadMsMax ?? LOAD_MS_MAX;
     this.#onLoaded = options.onLoaded;
   }
 
@@ -78,7 +84,7 @@ export class AppDirectory {
       log: this.#log,
       idleMs: RELOAD_MS,
       turn: async () => {
-        await this.#listen();
+        await within(this.#loadMsMax, this.#listen());
         await this.reload();
         return "idle";
       },
@@ -174,13 +180,18 @@ export class AppDirectory {
   }
 
   async #read(wish: Wish): Promise<void> {
-    if (wish.kind === "all") this.#secrets.beginRound();
-    const named = wish.kind === "all" ? undefined : { ids: [...wish.ids], tokens: [...wish.tokens] };
-    const apps = await loadApps(this.#pool, this.#secrets, named);
-    const served = await this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
+    // What comes too late is dropped, because a later load may have been served already.
+    const served = await within(this.#loadMsMax, this.#loadServed(wish));
     if (wish.kind === "all") this.#serveAll(served);
     else this.#serveAlso(served);
     if (this.#onLoaded) this.#onLoaded([...this.#byId.values()]);
+  }
+
+  async #loadServed(wish: Wish): Promise<ServedApp[]> {
+    if (wish.kind === "all") this.#secrets.beginRound();
+    const named = wish.kind === "all" ? undefined : { ids: [...wish.ids], tokens: [...wish.tokens] };
+    const apps = await loadApps(this.#pool, this.#secrets, named);
+    return this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
   }
 
   #serveAll(apps: readonly ServedApp[]): void {

@@ -6,6 +6,7 @@ import { AppDirectory } from "../../src/intake/app-directory.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { makeApp, migratedDatabase, type TempDatabase, vault } from "../db/temp-database.ts";
+import { eventually } from "../support/patience.ts";
 
 let database: TempDatabase;
 let directory: AppDirectory;
@@ -111,4 +112,27 @@ test("a limited number of unknown apps is looked up at the same time; known ones
   expect(overloaded.length).toBeGreaterThan(0);
   expect(overloaded.length).toBeLessThanOrEqual(50);
   expect(refusals.every(({ reason }) => reason === "overloaded" || reason === "badToken")).toBe(true);
+});
+
+test("a load that gets no answer is given up, and what it brings later replaces nothing newer", async () => {
+  const app = await makeApp(database.pool);
+  let [isSilent, pending, answer] = [true, 0, () => {}];
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const pool = {
+    async query(statement: pg.QueryConfig) {
+      pending += 1;
+      const result = await database.pool.query(statement);
+      if (isSilent) await answered;
+      pending -= 1;
+      return result;
+    },
+  } as unknown as pg.Pool;
+  const late = new AppDirectory({ pool, vault, log: createLog("silent"), loadMsMax: 50 });
+  await expect(late.reload()).rejects.toThrow("No answer within 50 ms.");
+  isSilent = false;
+  await changeApp(database.pool, app.appId, { name: "Newer" });
+  await eventually(() => late.reload());
+  answer();
+  await expect.poll(() => pending).toBe(0);
+  expect(late.byId(app.appId)?.name).toBe("Newer");
 });

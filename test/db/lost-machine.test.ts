@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { startApplyThread } from "../../src/apply/apply-thread.ts";
+import type { WorkerMessage, WorkerSettings } from "../../src/apply/worker.ts";
+import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
+import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { ROOT } from "../process/launch.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { ApplyStage, claim, ERASURE_KEY } from "./apply-stage.ts";
+import { log } from "./temp-database.ts";
+
+/** A way to the shared PostgreSQL on which a machine can vanish: nothing passes any more, and nobody hangs up. */
+class Line {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+
+  private constructor(server: Server, path: string) {
+    this.#server = server;
+    server.on("connection", (near) => {
+      const far = connect(path);
+      this.#sockets.push(near, far);
+      for (const socket of [near, far]) socket.on("error", () => {});
+      near.pipe(far);
+      far.pipe(near);
+    });
+  }
+
+  static async open({ host, port }: { host: string; port: number }): Promise<Line> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new Line(server, join(host, `.s.PGSQL.${port}`));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that are made later reach another machine. */
+  vanish(): void {
+    for (const socket of this.#sockets) socket.unpipe();
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+}
+
+let stage: ApplyStage;
+let line: Line;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+beforeEach(async () => {
+  stage.term = await claim(stage.pool);
+  await stage.begin();
+  line = await Line.open(cluster());
+  return () => line.close();
+});
+afterAll(() => stage.close());
+
+function cluster() {
+  const connection = embeddedConnection(sharedServer().dataDir);
+  if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");
+  return connection;
+}
+
+function settings(): Omit<WorkerSettings, "durable"> {
+  const { user, password } = cluster();
+  const url = `postgres://${user}:${password}@127.0.0.1:${line.port}/${stage.database.name}?sslmode=disable`;
+  return {
+    connection: { kind: "url", url, sessions: "own" },
+    journal: { id: stage.journal.id, dir: stage.journal.dir },
+    logLevel: "silent",
+    eventRetentionDays: 0,
+    erasureKey: ERASURE_KEY,
+    term: stage.term,
+    largeTurn: new SharedArrayBuffer(4),
+  };
+}
+
+/** The built script, because a thread runs no TypeScript. */
+const built = (path: string) => pathToFileURL(join(ROOT, "dist/src/apply", path));
+
+test("a batch whose machine has vanished is applied on another connection once the term is replaced", async () => {
+  await stage.register("u");
+  const inTheWay = await stage.pool.connect();
+  await inTheWay.query("begin");
+  await lockCursor(inTheWay, stage.journal.id);
+  const module = (await import(built("apply-thread.js").href)) as { startApplyThread: typeof startApplyThread };
+  const events = { onApplied: () => {}, onStuck: () => {} };
+  const thread = module.startApplyThread({ ...settings(), ...events, log, endedTermMsMax: 100 });
+  try {
+    thread.wake(stage.journal.durable);
+    await expect.poll(async () => (await waiting()).length).toBe(1);
+    line.vanish();
+    // On the machine that takes its place there are no sessions of the old one.
+    for (const { pid } of await waiting()) await stage.pool.query("select pg_terminate_backend($1)", [pid]);
+    await inTheWay.query("rollback");
+    thread.hold(undefined);
+    stage.term = await claim(stage.pool);
+    thread.hold(stage.term);
+    await expect.poll(() => stage.count("user_account")).toBe(1);
+  } finally {
+    inTheWay.release();
+    await thread.stop(PATIENCE_MS);
+  }
+});
+
+test("a thread that is in no batch goes by a new term at once, and says so", async () => {
+  const durable = new SharedArrayBuffer(8);
+  const workerData: WorkerSettings = { ...settings(), durable };
+  const worker = new Worker(built("worker.js"), { workerData });
+  const held: (string | undefined)[] = [];
+  worker.on("message", (message: WorkerMessage) => {
+    if (message.kind === "holds") held.push(message.term);
+  });
+  worker.postMessage({ kind: "term", term: undefined });
+  await expect.poll(() => held).toEqual([undefined]);
+  worker.postMessage({ kind: "term", term: stage.term });
+  await expect.poll(() => held).toEqual([undefined, stage.term]);
+  worker.postMessage({ kind: "stop" });
+  await once(worker, "exit");
+});
+
+async function waiting(): Promise<{ pid: number }[]> {
+  const { rows } = await stage.pool.query(
+    "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+  );
+  return rows;
+}
