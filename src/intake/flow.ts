@@ -9,9 +9,7 @@ import type { Database } from "../db/engine/database.ts";
 import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { DiskThread } from "../journal/disk-thread.ts";
-import { decodeEntry } from "../journal/entry.ts";
 import { type Flush, Journal } from "../journal/journal.ts";
-import { JournalReader } from "../journal/reader.ts";
 import { Unconfirmed } from "../journal/unconfirmed.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -26,6 +24,7 @@ import { LoopDelay } from "./loop-delay.ts";
 import { Metrics } from "./metrics.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
+import { writeAgain } from "./write-again.ts";
 
 const PRUNE_MS = 30_000;
 /** The part of a stop's time that is left once the batch being applied is cut off. It is applied again after the next start. */
@@ -173,27 +172,22 @@ export class Flow {
    * twice is recognised as repeated.
    */
   async #bringBack(applied: number): Promise<void> {
-    const unconfirmed = new Unconfirmed(this.journal.dir);
+    const { journal } = this;
+    const unconfirmed = new Unconfirmed(journal.dir);
     const from = await unconfirmed.from();
-    const until = await this.journal.skipTo(applied);
+    const durable = await journal.skipTo(applied);
     if (from === undefined) return;
-    if (from < applied && from < until) await this.#writeAgain({ from, until });
-    await unconfirmed.end();
-  }
-
-  async #writeAgain({ from, until }: { from: number; until: number }): Promise<void> {
-    const reader = new JournalReader(this.journal.dir, from);
-    let entries = 0;
-    for (let item = await reader.next(until); item; item = await reader.next(until)) {
-      if (item.kind !== "record") continue;
-      await this.journal.append(decodeEntry(item.payload));
-      entries += 1;
+    if (from < applied && from < durable) {
+      // Not a full journal: that ends only once apply has begun, which is after this.
+      const obstacle = () => this.intake.diskObstacle();
+      const stretch = { from, until: applied, durable };
+      const entries = await writeAgain(journal, stretch, { obstacle, log: this.#log });
+      this.#log.error(
+        { entries, from, until: applied },
+        "The journal is older than the database: what was just accepted was written again.",
+      );
     }
-    await reader.close();
-    this.#log.error(
-      { entries, from, until },
-      "The journal is older than the database: what was just accepted was written again.",
-    );
+    await unconfirmed.end();
   }
 
   #startApply(term: string | undefined, erasureKey: Uint8Array): void {

@@ -63,12 +63,13 @@ export class Intake {
 
   /** Why new data would be refused now, or undefined when it would be accepted. */
   obstacle(): string | undefined {
-    const { diskFreeBytesMin, backlogBytesMax } = this.#options;
-    if (this.#diskFreeBytes < diskFreeBytesMin)
-      return "The disk is nearly full; new data is refused until there is space.";
-    if (this.backlogBytes > backlogBytesMax)
-      return "The journal is full; new data is refused until the database has caught up.";
-    return undefined;
+    if (this.backlogBytes <= this.#options.backlogBytesMax) return this.diskObstacle();
+    return this.diskObstacle() ?? "The journal is full; new data is refused until the database has caught up.";
+  }
+
+  diskObstacle(): string | undefined {
+    if (this.#diskFreeBytes >= this.#options.diskFreeBytesMin) return undefined;
+    return "The disk is nearly full; new data is refused until there is space.";
   }
 
   /** Resolves with the position after the entry once it is durable. */

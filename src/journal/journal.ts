@@ -75,6 +75,10 @@ export class Journal {
     return this.#durable;
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   get waitingBytes(): number {
     return this.#room.used;
   }
