@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -117,8 +117,15 @@ test("a rebuild from one of two journals is refused, naming what would be lost, 
   expect(refused.stderr).toMatch(/The tables hold 7 events, 3 users and 0 orders; this journal holds 3 events\./);
   expect(refused.stderr).toMatch(/To proceed anyway, add --yes\.$/m);
   expect(await stored()).toBe(7);
+  const unconfirmed = join(firstDir, "journal/unconfirmed");
+  writeFileSync(unconfirmed, "0\n");
   expect(await cliProcessJson(firstDir, ["journal", "replay", "--all", "--yes"], env)).toMatchObject({ set_aside: 0 });
   expect(await stored()).toBe(3);
+  expect(existsSync(unconfirmed), "entries that a start would write again").toBe(false);
+  const { rows } = await database.pool.query("select actor, details from audit_log where action = 'journal/replay'");
+  expect(rows).toEqual([
+    { actor: expect.stringMatching("command line"), details: expect.objectContaining({ bytes: expect.any(Number) }) },
+  ]);
 });
 
 test("the other journal is applied again when its server is back, which also ends an interrupted replay", async () => {

@@ -10,6 +10,7 @@ import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
 import { holderOf } from "../../data-lock.ts";
 import { ApplyLock } from "../../db/apply-lock.ts";
+import { addAudit } from "../../db/audit-log.ts";
 import { countOtherProcesses } from "../../db/engine/database.ts";
 import { emptyFacts, endReplay } from "../../db/facts.ts";
 import { readCursor } from "../../db/journal-cursor.ts";
@@ -21,9 +22,10 @@ import { Journal } from "../../journal/journal.ts";
 import { beginningOf } from "../../journal/packed-body.ts";
 import { JournalReader } from "../../journal/reader.ts";
 import { listSegments } from "../../journal/segment.ts";
+import { Unconfirmed } from "../../journal/unconfirmed.ts";
 import { LIMITS } from "../../limits.ts";
 import { createLog } from "../../log.ts";
-import { deskOf } from "../desk.ts";
+import { commandLine, deskOf } from "../desk.ts";
 import { ProgressBar, parseInteger, print, tableOf } from "../output.ts";
 import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "../session.ts";
 import { replayLosses } from "./replay-losses.ts";
@@ -172,6 +174,7 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
   const { dir, id } = await journalOf(config);
   const lock = new ApplyLock({ journalId: id, log: createLog("error"), clock: systemClock });
   const rebuild = async ({ pool, erasureKey }: DatabaseSession) => {
+    const by = commandLine();
     await requireNoSender(pool);
     const durable = await recoveredEnd(dir, config);
     const losses = options.yes ? [] : await replayLosses(pool, { id, dir, durable });
@@ -180,6 +183,14 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
         `Nothing was changed, because data would be lost. ${losses.join(" ")} To proceed anyway, add --yes.`,
       );
     const term = await lock.claim();
+    await addAudit(pool, {
+      atMs: systemClock(),
+      actor: by.name,
+      address: by.address,
+      action: "journal/replay",
+      appId: null,
+      details: { journal: id, bytes: durable },
+    });
     await emptyFacts(pool, term);
     const bar = new ProgressBar("Replaying");
     const applier = new Applier({
@@ -194,6 +205,8 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     while ((await applier.turn()) === "busy");
     await applier.close();
     await endReplay(pool, { term, nowMs: systemClock() });
+    // Wherever an earlier cursor was, all of this journal has been applied.
+    await new Unconfirmed(dir).end();
     const setAside = await countSetAside(pool);
     print(
       { bytes: durable, set_aside: setAside },
