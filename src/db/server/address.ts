@@ -75,10 +75,17 @@ function readQuery(text: string): ReadonlyMap<string, string> {
     const [name, value = ""] = splitOnce(part, "=");
     const key = decoded(name)!;
     if (IGNORED.has(key)) continue;
-    if (!NAMES.has(key)) throw new Error(`has the parameter ${key}, which is not supported.`);
+    if (!NAMES.has(key)) throw new Error(unsupported(key, text));
     given.set(key, decoded(value) ?? "");
   }
   return given;
+}
+
+/** The rest of a password with a `?` in it is followed by an @ and the host, and must not be shown. */
+function unsupported(key: string, query: string): string {
+  return /^[a-z_]{1,40}$/.test(key) && !query.includes("@")
+    ? `has the parameter ${key}, which is not supported.`
+    : "has something after the ? that is no parameter; write a ? in a password as %3F.";
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {

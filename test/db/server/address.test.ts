@@ -76,4 +76,8 @@ test.each<[string, RegExp]>([
 test("a refusal does not show the password", () => {
   for (const url of ["postgres://u:hidden@h:x/db", "postgres://u:hidden%zz@h/db", "postgres://u:hidden@h/db?a=b"])
     expect(() => readAddress(url)).not.toThrow(/hidden/);
+  for (const url of ["postgres://u:a?hidden@h/db", "postgres://u:a?hidden=b@h/db", "postgres://u:a?HIDDEN&b=c"]) {
+    expect(() => readAddress(url)).not.toThrow(/hidden/i);
+    expect(() => readAddress(url)).toThrow("write a ? in a password as %3F.");
+  }
 });
