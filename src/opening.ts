@@ -11,7 +11,7 @@ import type { ServedApp } from "./intake/app-directory.ts";
 import { type KnownSettings, readSettingsCopy, settingsFileOf } from "./intake/settings-copy.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
-import { findVault } from "./vault.ts";
+import { findVault, type Vault } from "./vault.ts";
 import { within } from "./within.ts";
 
 /** How long a start waits for the database when it could do without. An embedded one may have to recover first. */
@@ -33,6 +33,8 @@ export type Begun = Keys & { applied: number; apps?: ServedApp[] };
 export class Opening {
   readonly #options: OpeningOptions;
   #copy: KnownSettings | undefined;
+  /** The vault that everything uses since a start from the copy. */
+  #vault: Vault | undefined;
   #obstacle: string | undefined;
   #loop: Loop | undefined;
 
@@ -42,9 +44,9 @@ export class Opening {
 
   /** Opens the database, or reads the copy of the settings when it is away. */
   async begin(): Promise<Begun> {
-    const { config, database, clock, log } = this.#options;
+    const { config, database, journalId, clock, log } = this.#options;
     const vault = findVault(config);
-    const copy = await readSettingsCopy(config.dataDir, { vault, nowMs: clock() });
+    const copy = await readSettingsCopy(config.dataDir, { vault, journalId, nowMs: clock() });
     if (typeof copy === "string") {
       log.debug({ reason: copy }, "The start waits for the database.");
       await untilReached(database, log);
@@ -53,6 +55,7 @@ export class Opening {
     const begun = await this.#openInTime();
     if (begun) return begun;
     this.#copy = copy;
+    this.#vault = vault;
     log.warn(this.missing());
     return { ...copy, vault: vault! };
   }
@@ -135,8 +138,12 @@ export class Opening {
   }
 
   /** Data that was accepted for the apps of one installation must not be applied to another. */
-  #assertSameInstallation({ userTokenKey }: Keys): void {
-    if (!this.#copy || this.#copy.userTokenKey.equals(userTokenKey)) return;
+  #assertSameInstallation({ vault, userTokenKey }: Keys): void {
+    if (!this.#copy) return;
+    if (this.#copy.userTokenKey.equals(userTokenKey)) {
+      if (vault.fingerprint === this.#vault?.fingerprint) return;
+      throw new UsageError("The key was replaced since the start, and this process has the old one: restart it.");
+    }
     throw new UsageError(
       `DATABASE_URL leads to another installation than the one whose settings are in use: correct it, or remove ${settingsFileOf(this.#options.config.dataDir)} and start again.`,
     );

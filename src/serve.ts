@@ -55,14 +55,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     // Registered before the start, because a start that fails halfway has begun some of it.
     stages.add(STOP_MS.flow, { name: "flow", stop: (ms) => flow.stop(ms) });
     await flow.start();
-    const copy = new SettingsCopy({
-      dataDir: config.dataDir,
-      vault,
-      keys: { userTokenKey, erasureKey },
-      clock,
-      log,
-      applied: () => flow.progress.applied,
-    });
+    const copied = { dataDir: config.dataDir, vault, keys: { userTokenKey, erasureKey }, journalId, clock, log };
+    const copy = new SettingsCopy({ ...copied, applied: () => flow.progress.applied });
     const apps = new AppDirectory({ pool, sessionPool, vault, log, onLoaded: (all) => void copy.store(all) });
     await apps.start(known);
     stages.add(STOP_MS.small, { name: "settings", stop: () => apps.stop() });

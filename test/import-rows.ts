@@ -51,10 +51,11 @@ const ROWS: Readonly<Record<string, string>> = {
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
   "admin/report": "admin contract/admin db/* domain/access domain/user report report/list",
-  backup: "db/* domain journal",
+  backup: "db/* domain intake/settings-copy.ts journal",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
+  "intake/settings-copy.ts": "db domain/event intake journal",
   "intake/flow.ts": "apply db/* domain intake intake/body journal",
   http: "contract db/* domain intake intake/body",
   "http/collect":

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
@@ -12,6 +12,7 @@ import { removeRestoreMark } from "../db/engine/restore-mark.ts";
 import { doubtPostbacksBefore } from "../db/installation.ts";
 import { doubtOutbox } from "../db/outbox.ts";
 import { UsageError } from "../errors.ts";
+import { settingsFileOf } from "../intake/settings-copy.ts";
 import type { Log } from "../log.ts";
 import { findVault, keyFileOf, restoreKey, vaultOfKey } from "../vault.ts";
 import { checkBackup, type OnPart } from "./check.ts";
@@ -72,6 +73,8 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
     const { pool, stop } = await openTarget(config, log);
     try {
       await claimDatabase(pool);
+      // The settings of before. A start without the database would go by them.
+      rmSync(settingsFileOf(config.dataDir), { force: true });
       if (key.kind === "boxed") {
         if (key.isOther) aside.put("secret.key");
         restoreKey(config, key.key);

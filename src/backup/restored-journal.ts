@@ -27,12 +27,15 @@ export async function planJournal(
   existing: "refuse" | "replace",
 ): Promise<JournalPlan> {
   const id = existsSync(journalDir) ? await readJournalId(journalDir) : undefined;
-  const own = id === undefined ? [] : await wholeSegments(journalDir);
+  const own = existsSync(journalDir) ? await wholeSegments(journalDir) : [];
   const isUsed = own.some(({ from, bytes }) => from + bytes > 0);
-  if (!isUsed) return { existing: id === undefined ? "none" : "aside", taken: saved.segments, until: saved.until };
-  const obstacle = await obstacleOf({ dir, journalDir, id: id!, own }, saved);
+  const other = { taken: saved.segments, until: saved.until };
+  // Segments without an id are what an interrupted restore leaves, or a damaged journal that nobody can continue.
+  if (id === undefined) return { existing: own.length > 0 ? "aside" : "none", ...other };
+  if (!isUsed) return { existing: "aside", ...other };
+  const obstacle = await obstacleOf({ dir, journalDir, id, own }, saved);
   if (obstacle === undefined) return joinedPlan(own, saved);
-  if (existing === "replace") return { existing: "aside", taken: saved.segments, until: saved.until };
+  if (existing === "replace") return { existing: "aside", ...other };
   throw new UsageError(
     `${obstacle} Nothing was changed. Restore into another DATA_DIR, or add --replace to put that journal aside.`,
   );

@@ -11,7 +11,7 @@ import type { Vault } from "../vault.ts";
 import type { ServedApp } from "./app-directory.ts";
 
 /** Grows with every change of what the copy holds. A copy of another version is not used. */
-const VERSION = 1;
+const VERSION = 2;
 const RENEW_MS = 60_000;
 /** The age up to which a copy is trusted. Tokens that were replaced since would still be accepted. */
 const KEPT_MS_MAX = 7 * 86_400_000;
@@ -21,7 +21,7 @@ export type KnownSettings = {
   savedAtMs: number;
   userTokenKey: Buffer;
   erasureKey: Buffer;
-  /** A position that the cursor of this journal has reached. */
+  /** A position that the cursor of this journal has reached; 0 if the copy was written beside another one. */
   applied: number;
   apps: ServedApp[];
 };
@@ -30,6 +30,7 @@ type Head = { version: number; saved_at_ms: number; key: string; sha256: string 
 type Body = {
   user_token: string;
   erasure: string;
+  journal: string;
   applied: number;
   apps: (App & { metadata: StoredMetadata; secrets: [string, string][] })[];
 };
@@ -68,7 +69,7 @@ export class SettingsCopy {
     if (digest === this.#digest && elapsedMs() < this.#renewAtMs) return this.#writing;
     this.#digest = digest;
     this.#renewAtMs = elapsedMs() + RENEW_MS;
-    const body: Body = { ...settings, applied: this.#options.applied() };
+    const body: Body = { ...settings, journal: this.#options.journalId, applied: this.#options.applied() };
     this.#writing = this.#writing
       .then(() => this.#write(vault.seal(JSON.stringify(body))))
       .catch((error: unknown) => {
@@ -103,6 +104,7 @@ export type SettingsCopyOptions = {
   dataDir: string;
   vault: Vault;
   keys: { userTokenKey: Buffer; erasureKey: Buffer };
+  journalId: string;
   clock: Clock;
   log: Log;
   /** The position that the cursor is known to have reached. */
@@ -112,7 +114,7 @@ export type SettingsCopyOptions = {
 /** The copy, or why there is none that can be used. */
 export async function readSettingsCopy(
   dataDir: string,
-  { vault, nowMs }: { vault: Vault | undefined; nowMs: number },
+  { vault, journalId, nowMs }: { vault: Vault | undefined; journalId: string; nowMs: number },
 ): Promise<KnownSettings | string> {
   const text = await readFile(settingsFileOf(dataDir), "utf8").catch(() => undefined);
   if (text === undefined) return "there is no copy of the settings yet";
@@ -128,7 +130,7 @@ export async function readSettingsCopy(
     savedAtMs: head.saved_at_ms,
     userTokenKey: Buffer.from(body.user_token, "hex"),
     erasureKey: Buffer.from(body.erasure, "hex"),
-    applied: body.applied,
+    applied: body.journal === journalId ? body.applied : 0,
     apps: body.apps.map(served),
   };
 }

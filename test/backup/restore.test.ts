@@ -12,6 +12,7 @@ import { migrate } from "../../src/db/engine/migrate.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { dropEventDaysBefore } from "../../src/db/event-day.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
+import { settingsFileOf } from "../../src/intake/settings-copy.ts";
 import { claim, DAY_MS, ERASURE_KEY, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
 import { log, makeApp } from "../db/temp-database.ts";
 import { entryOf, openJournal } from "../journal/temp-journal.ts";
@@ -212,6 +213,20 @@ test("another journal is put aside where that is asked for, and nothing of it is
   const aside = readdirSync(target.dataDir).find((name) => name.startsWith("before-restore-"))!;
   expect(readFileSync(join(target.dataDir, aside, "journal", segment!)).equals(bytes)).toBe(true);
   expect(readFileSync(join(target.dataDir, "journal/id"), "utf8").trim()).toBe(stage.source.journal.id);
+});
+
+test("segments without an id are no journal and are put aside; a copy of the settings of before is removed", async () => {
+  const { dir } = await stage.take();
+  const target = await stage.target();
+  await otherJournal(target.dataDir, "other");
+  rmSync(join(target.dataDir, "journal/id"));
+  const [segment] = readdirSync(join(target.dataDir, "journal"));
+  writeFileSync(settingsFileOf(target.dataDir), "settings of before");
+  await stage.restore(dir, target);
+  const aside = readdirSync(target.dataDir).find((name) => name.startsWith("before-restore-"))!;
+  expect(readdirSync(join(target.dataDir, aside, "journal"))).toEqual([segment]);
+  expect(readFileSync(join(target.dataDir, "journal/id"), "utf8").trim()).toBe(stage.source.journal.id);
+  expect(existsSync(settingsFileOf(target.dataDir))).toBe(false);
 });
 
 test("the key travels only under a passphrase, and comes back as a file that only its owner reads", async () => {

@@ -36,7 +36,7 @@ const app: ServedApp = {
 } as ServedApp;
 
 const read = (more: Partial<Parameters<typeof readSettingsCopy>[1]> = {}) =>
-  readSettingsCopy(dataDir, { vault, nowMs: SAVED_AT_MS, ...more });
+  readSettingsCopy(dataDir, { vault, journalId: "mine", nowMs: SAVED_AT_MS, ...more });
 
 let copy: SettingsCopy;
 beforeEach(async () => {
@@ -45,6 +45,7 @@ beforeEach(async () => {
     dataDir,
     vault,
     keys,
+    journalId: "mine",
     clock: () => SAVED_AT_MS,
     log: createLog("silent"),
     applied: () => 123,
@@ -56,6 +57,11 @@ test("what is stored is read again, whole", async () => {
   expect(await read()).toBe("there is no copy of the settings yet");
   await copy.store([app]);
   expect(await read()).toEqual({ savedAtMs: SAVED_AT_MS, applied: 123, apps: [app], ...keys });
+});
+
+test("a position in another journal does not count", async () => {
+  await copy.store([app]);
+  expect(await read({ journalId: "another" })).toMatchObject({ applied: 0, apps: [app] });
 });
 
 test("only we can read the file, and nothing in it is readable without the key", async () => {
@@ -78,7 +84,7 @@ test.each<[string, () => void, Parameters<typeof read>[0]]>([
   ["the copy of the settings is damaged", () => change((text) => text.slice(0, 100)), {}],
   [
     "the copy of the settings was written by another version",
-    () => change((text) => text.replace('"version":1', '"version":99')),
+    () => change((text) => text.replace('"version":2', '"version":99')),
     {},
   ],
   ["the copy of the settings is sealed with another key", () => {}, { vault: vaultOfKey("b2".repeat(32)) }],
@@ -100,6 +106,7 @@ test("a folder that cannot be written does not stop anything", async () => {
     dataDir: join(dataDir, "missing"),
     vault,
     keys,
+    journalId: "mine",
     clock: () => SAVED_AT_MS,
     log: createLog("silent"),
     applied: () => 0,
