@@ -10,6 +10,7 @@ import { type App, loadApps } from "../db/app.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
 import type { OpenOptions } from "../db/engine/database.ts";
 import { embeddedConnection } from "../db/engine/embedded-role.ts";
+import { isTableMissing } from "../db/engine/failure.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
 import { UsageError } from "../errors.ts";
 import { type Keys, openKeys, type Start } from "../installation.ts";
@@ -40,7 +41,11 @@ export async function withDatabase<T>(
   if (holder) {
     const pool = await poolOfHolder(config, holder);
     try {
-      return await work({ config, pool, ...(await openKeys(pool, config, start)) });
+      const keys = await openKeys(pool, config, start).catch((error: unknown) => {
+        if (!isTableMissing(error)) throw error;
+        throw new UsageError("The server is still creating its database; try again in a moment.");
+      });
+      return await work({ config, pool, ...keys });
     } finally {
       await pool.end();
     }

@@ -52,6 +52,11 @@ export function isConflict(error: unknown): boolean {
   return codeOf(error) === "23505";
 }
 
+/** Whether the tables are not there, or not yet. */
+export function isTableMissing(error: unknown): boolean {
+  return codeOf(error) === "42P01";
+}
+
 /** Whether a lock was held for longer than the statement was willing to wait. */
 export function isLockRefused(error: unknown): boolean {
   return codeOf(error) === "55P03";
