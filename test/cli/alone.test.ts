@@ -2,8 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { lockDataDir } from "../../src/data-lock.ts";
+import { createDatabase } from "../db/temp-database.ts";
 import { makeDataDir } from "../process/launch.ts";
 import { prepareDataDir } from "../support/prepared.ts";
+import { databaseUrl } from "../support/shared-server.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { cli, cliJson, cliProcessJson, expectFailure } from "./run.ts";
 
@@ -77,4 +80,16 @@ test("settle without a server applies what a server left, unless the apply role 
     await server.kill();
     await cleanUp(folder);
   }
+});
+
+test("a command that comes while a server creates its tables says so", async () => {
+  const database = await createDatabase();
+  const folder = makeDataDir();
+  // As the server has it from its first moment on.
+  const lock = lockDataDir(folder);
+  const env = { DATABASE_URL: databaseUrl(database.name) };
+  expectFailure(await cli(folder, ["app", "list"], env), /^The server is still creating its database; try again in a/);
+  lock.release();
+  await database.drop();
+  await cleanUp(folder);
 });
