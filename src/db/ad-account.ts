@@ -1,5 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import { countedDays } from "./dirty-day.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import type { UserAccount } from "./user-account.ts";
@@ -84,7 +85,7 @@ export async function takeMovedSlices(tx: Executor): Promise<{ slices: Slice[]; 
         select app_id, 'touch' as cohort, cohort_day as day, noted_at_ms from moved
         union all select app_id, 'registered', registered_day, noted_at_ms from moved
         union all select m.app_id, 'occurred', d.day, m.noted_at_ms from moved m
-          join user_day d on d.app_id = m.app_id and d.client_id = m.client_id
+          join ${countedDays} d on d.app_id = m.app_id and d.client_id = m.client_id
         union all select m.app_id, 'occurred', p.accepted_day, m.noted_at_ms from moved m
           join postback p on p.app_id = m.app_id and p.client_id = m.client_id and p.accepted_day is not null)
       select app_id, cohort, day, min(noted_at_ms) as since_ms from slice group by app_id, cohort, day`,

@@ -25,14 +25,17 @@ export async function markSlices(tx: Executor, slices: readonly Slice[], receive
 
 export type DayOfApp = { appId: number; day: string };
 
-/** The days on which these users did something. */
+/** The days on which users count: those on which they did something, and those of refunds, which need no activity. */
+export const countedDays = sql`(select app_id, client_id, day from user_day union all select app_id, client_id, day from refund)`;
+
+/** The days on which these users count. */
 export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
   if (users.length === 0) return [];
   const moved = rowsOf("moved", users, { appId: "int", clientId: "text" });
   return query<DayOfApp>(
     tx,
     sql`select distinct d.app_id, d.day from ${moved}
-      join user_day d on d.app_id = moved.app_id and d.client_id = moved.client_id collate "C"`,
+      join ${countedDays} d on d.app_id = moved.app_id and d.client_id = moved.client_id collate "C"`,
   );
 }
 

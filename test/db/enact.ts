@@ -124,8 +124,9 @@ async function live(part: Part, isLate: boolean): Promise<void> {
   if (person.source === "returned") await register(part, RETURN_MS);
   if (person.isDeleted)
     await stage.collect(person.clientId, [profile("profile_delete", {}, person.registeredAtMs)], { app });
-  if (person.isRenamed)
-    await stage.append("reset_client_id", person.clientId, { new_client_id: `${person.clientId}-new` }, { app });
+  const newClientId = `${person.clientId}-new`;
+  if (person.isRenamed) await stage.append("reset_client_id", person.clientId, { new_client_id: newClientId }, { app });
+  if (person.isErased) await stage.append("erase", person.isRenamed ? newClientId : person.clientId, {}, { app });
 }
 
 function costOf(cost: CostRow, error: number) {

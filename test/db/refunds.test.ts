@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { editApp } from "../../src/admin/apps.ts";
 import type { App } from "../../src/db/app.ts";
+import { storeCosts } from "../../src/db/cost.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
 import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
@@ -30,20 +31,24 @@ const collect = (event: object, client = "player") => stage.collect(client, [eve
 const pays = (name: string, cents: number, client = "player") => collect(pay(order(name), cents), client);
 
 /** By day: payments, orders, refunds, number of refunds, active users, in the second caliber. */
-async function days(): Promise<Record<string, unknown[]>> {
+const days = () => figuresBy("date");
+
+async function figuresBy(dimension: "date" | "ad_platform" | "advertiser_id"): Promise<Record<string, unknown[]>> {
   await stage.applyAll();
   while ((await refreshOnce(stage.pool)) > 0);
   const request = readAdReport({
     app_id: app.appId,
     date_list: [DAY, NEXT_DAY],
     metrics_list: METRICS,
-    dims_list: ["date"],
+    dims_list: [dimension],
     statistics_caliber: "behavior_occurred_time",
     decimal_point: 2,
   });
   const { items } = await runAdReport(stage.pool, request, { payShareBp: 10_000, timeZone: "Asia/Shanghai" });
-  return Object.fromEntries(items.map((item) => [item.date, METRICS.map((name) => item[name])]));
+  return Object.fromEntries(items.map((item) => [item[dimension], METRICS.map((name) => item[name])]));
 }
+
+const desk = () => ({ pool: stage.pool, vault, clock: () => NOW_MS, by: { name: "mei", address: "" } });
 
 describe("a refund", () => {
   test("lowers payments on the day of its order, and is no activity of the user", async () => {
@@ -56,10 +61,9 @@ describe("a refund", () => {
     await pays("a", 1_000);
     await collect(refund("a"));
     expect(await days()).toEqual({ [DAY]: [0, 1, 10, 1, 1] });
-    const desk = { pool: stage.pool, vault, clock: () => NOW_MS, by: { name: "mei", address: "" } };
-    await editApp(desk, { app_id: app.appId, refunds_on: "refund" });
+    await editApp(desk(), { app_id: app.appId, refunds_on: "refund" });
     expect(await days()).toEqual({ [DAY]: [10, 1, 0, 0, 1], [NEXT_DAY]: [-10, 0, 10, 1, 0] });
-    await editApp(desk, { app_id: app.appId, refunds_on: "order" });
+    await editApp(desk(), { app_id: app.appId, refunds_on: "order" });
     expect(await days()).toEqual({ [DAY]: [0, 1, 10, 1, 1] });
   });
 
@@ -105,6 +109,30 @@ describe("a refund", () => {
     expect(await days()).toEqual({});
     const { rows } = await stage.pool.query("select 1 from refund where app_id = $1", [app.appId]);
     expect(rows).toEqual([]);
+  });
+});
+
+describe("a refund on a day of its own, on which the payer did nothing", () => {
+  beforeEach(async () => {
+    await editApp(desk(), { app_id: app.appId, refunds_on: "refund" });
+    await pays("a", 1_000);
+    await collect(refund("a"));
+    expect(await days()).toEqual({ [DAY]: [10, 1, 0, 0, 1], [NEXT_DAY]: [-10, 0, 10, 1, 0] });
+  });
+
+  test("goes with an erased payer", async () => {
+    await stage.append("erase", "player", {}, head());
+    expect(await days()).toEqual({});
+  });
+
+  test("moves with its payer to the platform of a late touch, and to the account that costs tell", async () => {
+    await stage.register("player", { device_info: { os_name: "android", oaid: "oaid-1" } }, head());
+    await stage.append("click", "", `company=vivo&oaid=oaid-1&aid=7&ts=${NOW_MS - 1_000}`, head());
+    expect(await figuresBy("ad_platform")).toEqual({ vivo: [0, 1, 10, 1, 1] });
+    const ids = { advertiserId: "acc1", gid: "", aid: "7", cid: "", csite: "", channel: "", osPlatform: "" };
+    const cost = { ...ids, campaignId: "", impressions: 0, clicks: 0, costE4: 0 };
+    await storeCosts(stage.pool, [{ ...cost, appId: app.appId, day: DAY, adPlatform: "vivo" }], NOW_MS);
+    expect(await figuresBy("advertiser_id")).toEqual({ acc1: [0, 1, 10, 1, 1] });
   });
 });
 

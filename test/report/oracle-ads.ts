@@ -25,7 +25,8 @@ const revenues = new WeakMap<Market, Map<Happening, Revenue>>();
 type Ad = { person: Person; happening: Extract<Happening, { kind: "ad" }>; unit: string; day: string };
 
 function allRevenues(market: Market): Map<Happening, Revenue> {
-  const ads = market.people.flatMap((person) =>
+  const people = market.people.filter(({ isErased }) => !isErased);
+  const ads = people.flatMap((person) =>
     person.happenings.flatMap((happening): Ad[] => {
       if (happening.kind !== "ad") return [];
       return [{ person, happening, unit: happening.unit ?? "", day: dayOf(happening.atMs, market.timeZone) }];

@@ -26,6 +26,8 @@ export type Person = {
   turbo_promoted_object_id: string;
   version: number;
   happenings: Happening[];
+  /** Counts nowhere in the end; the campaign that the ad was seen with stays. */
+  isErased?: boolean;
 };
 
 export type CostRow = {

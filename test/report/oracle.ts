@@ -39,7 +39,7 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
     put(row);
     put(total);
   };
-  for (const person of market.people) {
+  for (const person of market.people.filter(({ isErased }) => !isErased)) {
     const isWanted = isIn(asked.versions, person.version) && isListed(asked, personDimensions(market, person));
     if (isWanted) putPerson(market, asked, person, into);
   }
