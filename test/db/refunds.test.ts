@@ -112,6 +112,28 @@ describe("a refund", () => {
   });
 });
 
+test.each<[string, () => Promise<unknown>]>([
+  [
+    "collect",
+    () =>
+      stage.collect("player", [refund("a", { $pay_amount: "300", amount: 200 })], {
+        ...head(),
+        omitted: [[0, "$pay_amount"]],
+      }),
+  ],
+  [
+    "handle_event",
+    () => {
+      const properties = { $pay_amount: "300", amount: 200 };
+      return stage.append("handle_event", "player", { event_type: "refund", trace_id: order("a"), properties }, head());
+    },
+  ],
+])("a refund by %s whose amount is no number takes nothing back", async (_, send) => {
+  await pays("a", 1_000);
+  await send();
+  expect(await days()).toEqual({ [DAY]: [10, 1, 0, 0, 1] });
+});
+
 describe("a refund on a day of its own, on which the payer did nothing", () => {
   beforeEach(async () => {
     await editApp(desk(), { app_id: app.appId, refunds_on: "refund" });

@@ -128,15 +128,16 @@ function decodeCollect({ head, user }: Said, body: JsonObject) {
     if (rejectedIndexes?.has(index)) continue;
     const sent = list[index] as JsonObject;
     const type = typeOfEvent(sent, body.type) as SentEvent["type"];
+    const properties = propertiesOf(sent);
     const event = sentEvent(
       corrections,
       index,
-      { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) },
+      { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties },
       body,
       address,
     );
     event.payment = paymentOf(event, by);
-    event.refund = refundOf(event, user);
+    event.refund = refundOf(event, { user, given: properties });
     events.push(event);
   }
   return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
@@ -231,7 +232,7 @@ function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address
 function oneEvent({ head, user }: Said, raw: RawEvent) {
   const event = sentEvent(undefined, 0, raw, {}, addressFrom(head.ip, head.ua));
   event.payment = paymentOf(event, { user, kind: head.kind });
-  event.refund = refundOf(event, user);
+  event.refund = refundOf(event, { user, given: raw.properties });
   return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 

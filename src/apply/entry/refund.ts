@@ -17,15 +17,21 @@ export type SentRefund = {
 
 type Sent = { type: "track" | "profile"; event: string; properties: JsonObject; fingerprint: string };
 
-/** The refund, if the event is one. Consumer events and handle_event have been given the preset's name. */
-export function refundOf(sent: Sent, user: UserKey): SentRefund | undefined {
+const AMOUNTS = ["$pay_amount", "real_amount", "amount"] as const;
+
+/**
+ * The refund, if the event is one. Consumer events and handle_event have been given the preset's name. `given`: the
+ * properties before admission left out what it cannot use. An unusable amount takes nothing back, where an absent one
+ * takes all.
+ */
+export function refundOf(sent: Sent, { user, given }: { user: UserKey; given: JsonObject }): SentRefund | undefined {
   if (sent.type !== "track" || sent.event !== REFUND_EVENT) return undefined;
   const { properties } = sent;
-  const amount = properties.$pay_amount ?? properties.real_amount ?? properties.amount;
+  const amount = AMOUNTS.find((name) => (given[name] ?? null) !== null);
   return {
     refundId: shortId(textOf(properties.$refund_id)) || md5(eventKeyText(user, sent.fingerprint)),
     traceId: shortId(textOf(properties.$order_id) || textOf(properties.$trace_id)),
-    amount: amount === undefined || amount === null ? null : numberOf(amount),
+    amount: amount === undefined ? null : numberOf(properties[amount]),
     currency: textOf(properties.$pay_type).toUpperCase(),
   };
 }
