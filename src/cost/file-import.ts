@@ -7,7 +7,7 @@ import {
   storeAdObjects,
   storeAdvertisers,
 } from "../db/ad-names.ts";
-import { type Cost, storeCosts } from "../db/cost.ts";
+import { type Cost, deleteCosts, storeCosts } from "../db/cost.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { type AppRebate, storeRebates } from "../db/rebate.ts";
 import { isDay } from "../domain/calendar.ts";
@@ -17,13 +17,24 @@ import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
 
-/** Each import returns the number of rows. A wrong line leaves part of the file behind: run it in a transaction. */
+/**
+ * Each import returns the number of rows. A wrong line leaves part of the file behind: run it in a transaction.
+ *
+ * A file tells the costs of an ad whole: by creative or not, its rows replace all that are stored of the ad and day.
+ */
 export function importCosts(
   tx: Executor,
   file: Readable,
   { appId, changedAtMs }: { appId: number; changedAtMs: number },
 ): Promise<number> {
-  return readCsv(file, costsOf(appId), (rows) => storeCosts(tx, rows, changedAtMs));
+  const replaced = new Set<string>();
+  return readCsv(file, costsOf(appId), async (rows) => {
+    // The rows of an ad may come at several times.
+    const first = rows.filter((row) => !replaced.has(adKeyOf(row)));
+    await deleteCosts(tx, first);
+    for (const row of first) replaced.add(adKeyOf(row));
+    await storeCosts(tx, rows, changedAtMs);
+  });
 }
 
 export function importAdvertisers(tx: Executor, file: Readable): Promise<number> {
@@ -67,8 +78,17 @@ export function costsOf(appId: number): CsvShape<(typeof COST_COLUMNS)[number], 
       clicks: count(cells.clicks, "clicks"),
       costE4: money(cells.cost),
     }),
-    key: ({ impressions: _i, clicks: _c, costE4: _e, appId: _a, ...key }) => Object.values(key),
+    key: costKey,
   };
+}
+
+function costKey({ impressions: _i, clicks: _c, costE4: _e, appId: _a, ...key }: Cost): string[] {
+  return Object.values(key);
+}
+
+/** What identifies the ad and day of a cost, whatever the creative. */
+export function adKeyOf(cost: Cost): string {
+  return JSON.stringify(costKey({ ...cost, cid: "" }));
 }
 
 export const ADVERTISER_COLUMNS = [

@@ -12,6 +12,7 @@ import {
   AD_OBJECTS,
   ADVERTISER_COLUMNS,
   ADVERTISERS,
+  adKeyOf,
   COST_COLUMNS,
   costsOf,
   REBATE_COLUMNS,
@@ -40,7 +41,7 @@ export type FilePreview = {
   problem_count: number;
 };
 
-/** The costs of a day at a platform. `cost_before` is the stored cost of the rows that are replaced or the same. */
+/** The costs of a day at a platform. `cost_before` is the stored cost of the same ads, which is replaced. */
 export type DaySum = {
   date: string;
   ad_platform: string;
@@ -61,9 +62,14 @@ export async function previewCosts(pool: pg.Pool, file: Readable, appId: number)
   const sums = new CostSums();
   const preview = await previewed(pool, file, costsOf(appId), {
     columns: COST_COLUMNS,
-    find: findCosts,
+    find: async (tx, rows) => {
+      const found = await findCosts(tx, rows);
+      sums.addStored(found);
+      return found;
+    },
+    replaced: replacedCosts,
     shown: shownCost,
-    note: (row, before) => sums.add(row, before),
+    note: (row) => sums.add(row),
   });
   return { ...preview, ...sums.told() };
 }
@@ -98,10 +104,12 @@ export async function previewRebates(pool: pg.Pool, file: Readable, appId: numbe
 
 type Kind<Row> = {
   columns: readonly string[];
-  /** Finds the stored rows of the same keys. */
+  /** Finds the stored rows that are replaced. */
   find: (executor: Executor, rows: readonly Row[]) => Promise<Row[]>;
+  /** Which of those found a row replaces; the one of the same key unless given. */
+  replaced?: (rows: readonly Row[], found: readonly Row[]) => (row: Row) => Row | undefined;
   shown: (row: Row) => ShownValues;
-  note?: (row: Row, before: Row | undefined) => void;
+  note?: (row: Row) => void;
   /** What is wrong with the rows as a whole. */
   check?: (tx: Executor) => Promise<Problem[]>;
 };
@@ -127,13 +135,14 @@ export async function previewed<Column extends string, Row>(
     return "go_on" as const;
   };
   const keyOf = (row: Row) => JSON.stringify(shape.key(row));
-  const compare = async (tx: Executor, rows: LinedRow<Row>[]) => {
-    const found = await kind.find(
-      tx,
-      rows.map(({ row }) => row),
-    );
+  const sameKey = (_rows: readonly Row[], found: readonly Row[]) => {
     const known = new Map(found.map((row) => [keyOf(row), row]));
-    for (const { line, row } of rows) addRow(preview, kind, { line, row, before: known.get(keyOf(row)) });
+    return (row: Row) => known.get(keyOf(row));
+  };
+  const compare = async (tx: Executor, lined: LinedRow<Row>[]) => {
+    const rows = lined.map(({ row }) => row);
+    const beforeOf = (kind.replaced ?? sameKey)(rows, await kind.find(tx, rows));
+    for (const { line, row } of lined) addRow(preview, kind, { line, row, before: beforeOf(row) });
   };
   const scan = async (tx: pg.PoolClient) => {
     await preferIndexes(tx);
@@ -159,7 +168,33 @@ function addRow<Row>(
   rows[state] += 1;
   if (first_rows.length < ROWS_SHOWN_MAX) first_rows.push(one);
   if (state === "replaces" && first_replacing.length < ROWS_SHOWN_MAX) first_replacing.push(one);
-  note?.(row, before);
+  note?.(row);
+}
+
+/**
+ * A row of costs replaces the stored one of its creative, else what is stored of its ad under creatives that the file
+ * does not name.
+ */
+function replacedCosts(rows: readonly Cost[], found: readonly Cost[]): (row: Cost) => Cost | undefined {
+  const keyOf = (cost: Cost) => JSON.stringify([adKeyOf(cost), cost.cid]);
+  const [named, known, others] = [new Set(rows.map(keyOf)), new Map<string, Cost>(), new Map<string, Cost>()];
+  for (const cost of found) {
+    known.set(keyOf(cost), cost);
+    if (named.has(keyOf(cost))) continue;
+    const sum = others.get(adKeyOf(cost));
+    others.set(adKeyOf(cost), sum ? together(sum, cost) : cost);
+  }
+  return (row) => known.get(keyOf(row)) ?? others.get(adKeyOf(row));
+}
+
+function together(one: Cost, other: Cost): Cost {
+  return {
+    ...one,
+    cid: `${one.cid}, ${other.cid}`,
+    impressions: one.impressions + other.impressions,
+    clicks: one.clicks + other.clicks,
+    costE4: one.costE4 + other.costE4,
+  };
 }
 
 type SumE4 = Omit<DaySum, "cost" | "cost_before"> & { costE4: number; beforeE4: number };
@@ -167,18 +202,32 @@ type SumE4 = Omit<DaySum, "cost" | "cost_before"> & { costE4: number; beforeE4: 
 class CostSums {
   readonly #sums = new Map<string, SumE4>();
   readonly #total = newSum({ date: "", ad_platform: "" });
+  readonly #stored = new Set<string>();
 
-  add({ day, adPlatform, impressions, clicks, costE4 }: Cost, before: Cost | undefined): void {
+  add(cost: Cost): void {
+    for (const sum of this.#sumsOf(cost)) {
+      sum.rows += 1;
+      sum.impressions += cost.impressions;
+      sum.clicks += cost.clicks;
+      sum.costE4 += cost.costE4;
+    }
+  }
+
+  /** Adds stored costs, each once: the rows of an ad may come at several times. */
+  addStored(found: readonly Cost[]): void {
+    for (const cost of found) {
+      const key = JSON.stringify([adKeyOf(cost), cost.cid]);
+      if (this.#stored.has(key)) continue;
+      this.#stored.add(key);
+      for (const sum of this.#sumsOf(cost)) sum.beforeE4 += cost.costE4;
+    }
+  }
+
+  #sumsOf({ day, adPlatform }: Cost): SumE4[] {
     const key = `${day} ${adPlatform}`;
     const own = this.#sums.get(key) ?? newSum({ date: day, ad_platform: adPlatform });
     this.#sums.set(key, own);
-    for (const sum of [own, this.#total]) {
-      sum.rows += 1;
-      sum.impressions += impressions;
-      sum.clicks += clicks;
-      sum.costE4 += costE4;
-      sum.beforeE4 += before?.costE4 ?? 0;
-    }
+    return [own, this.#total];
   }
 
   /** The sums, newest days first. */

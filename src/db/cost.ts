@@ -23,7 +23,7 @@ export type Cost = {
   costE4: number;
 };
 
-/** The columns that tell rows apart, without the campaign. */
+/** The columns that tell ads and their days apart, without the campaign. */
 const AD_AND_DAY = {
   appId: "int",
   day: "date",
@@ -31,17 +31,18 @@ const AD_AND_DAY = {
   advertiserId: "text",
   gid: "text",
   aid: "text",
-  cid: "text",
   csite: "text",
   channel: "text",
   osPlatform: "text",
 } as const;
+const adAndDay = sql`app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform`;
 
-/** Stores costs, replacing earlier ones of the same day and ad. */
+/** Stores costs, replacing earlier ones of the same day, ad and creative. */
 export async function storeCosts(executor: Executor, costs: readonly Cost[], changedAtMs: number): Promise<void> {
   if (costs.length === 0) return;
   const fresh = rowsOf("new", costs, {
     ...AD_AND_DAY,
+    cid: "text",
     campaignId: "text",
     impressions: "bigint",
     clicks: "bigint",
@@ -49,8 +50,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
   });
   await execute(
     executor,
-    sql`insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform,
-        turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
+    sql`insert into cost (${adAndDay}, cid, turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
       select *, ${changedAtMs}::bigint from ${fresh}
       on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform, turbo_promoted_object_id)
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
@@ -59,20 +59,31 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
   await noteAdAccounts(executor, costs, changedAtMs);
 }
 
-/** The stored costs of the same days and ads. */
+/** The stored costs of the same days and ads, whatever their creatives. */
 export async function findCosts(executor: Executor, costs: readonly Cost[]): Promise<Cost[]> {
   if (costs.length === 0) return [];
-  const wanted = rowsOf("wanted", costs, {
-    ...AD_AND_DAY,
-    turboPromotedObjectId: ["text", (cost) => cost.campaignId],
-  });
   return query<Cost>(
     executor,
-    sql`select c.app_id, c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel, c.os_platform,
-        c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
-      from ${wanted}
-      join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform, turbo_promoted_object_id)`,
+    sql`select app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform,
+        turbo_promoted_object_id as campaign_id, impressions, clicks, cost_e4
+      from cost join ${adsOf(costs)} using (${adAndDay}, turbo_promoted_object_id)`,
   );
+}
+
+/** Deletes what `findCosts` finds. */
+export async function deleteCosts(executor: Executor, costs: readonly Cost[]): Promise<void> {
+  if (costs.length === 0) return;
+  await execute(
+    executor,
+    sql`delete from cost where ctid in (
+      select cost.ctid from cost join ${adsOf(costs)} using (${adAndDay}, turbo_promoted_object_id))`,
+  );
+}
+
+/** The days and ads of costs, each once. */
+function adsOf(costs: readonly Cost[]): Sql {
+  const rows = rowsOf("named", costs, { ...AD_AND_DAY, turboPromotedObjectId: ["text", (cost) => cost.campaignId] });
+  return sql`(select distinct * from ${rows}) wanted`;
 }
 
 type CostRange = { appId: number; fromDay: string; untilDay: string };

@@ -131,6 +131,28 @@ describe("a second file", () => {
     expect(rows.map(({ aid }) => aid)).toEqual(["1", "3"]);
   });
 
+  test.each<[string, string[], string[]]>([
+    ["by ad", ["k1,4", "k2,6"], [",9"]],
+    ["by other creatives", [",9"], ["k1,4", "k2,6"]],
+    ["partly by creative", ["k1,4", "k2,6"], ["k1,5", ",3"]],
+  ])("that tells an ad %s replaces all of it", async (_, first, second) => {
+    const csv = (rows: string[]) =>
+      `date,ad_platform,aid,creative,cost\n${rows.map((row) => `${DAY},tencent,1,${row}\n`).join("")}`;
+    await take(`${csv(first)}${DAY},tencent,2,k1,1\n`);
+    await take(csv(second), 2);
+    const told = (await costs()).map(({ aid, cid = "", cost_e4 }) => [aid, `${cid},${Number(cost_e4) / 10_000}`]);
+    expect(told.sort()).toEqual([...second.map((row) => ["1", row]), ["2", "k1,1"]].sort());
+  });
+
+  test("may hold an ad in rows far apart, of which all stay", async () => {
+    const others = Array.from({ length: 2_500 }, (_, at) => `${DAY},tencent,other${at},,1\n`).join("");
+    await take(`date,ad_platform,aid,creative,cost\n${DAY},tencent,1,k1,4\n${others}${DAY},tencent,1,k2,6\n`);
+    const { rows } = await database.pool.query("select cid from cost where app_id = $1 and aid = '1' order by 1", [
+      appId,
+    ]);
+    expect(rows).toEqual([{ cid: "k1" }, { cid: "k2" }]);
+  });
+
   test("changes nothing if it is the same", async () => {
     const csv = `${header}${DAY},tencent,1,10,1,5\n${DAY},kuaishou,1,10,1,5\n`;
     await take(csv);

@@ -1,5 +1,7 @@
+import { Readable } from "node:stream";
 import { setEcpm } from "../../src/admin/setting/ecpms.ts";
 import { setShares } from "../../src/admin/setting/shares.ts";
+import { COST_COLUMNS, importCosts } from "../../src/cost/file-import.ts";
 import { storeAdvertisers } from "../../src/db/ad-names.ts";
 import { type PlayerRevenue, storeAdRevenue, storePlayerRevenue, type UnitRevenue } from "../../src/db/ad-revenue.ts";
 import { changeApp } from "../../src/db/app.ts";
@@ -38,9 +40,8 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
     for (const person of market.people) await live({ stage, app, person }, isLate);
     await stage.applyAll();
     // Half of the costs come late, and are what tells the account of some users who are counted by then.
-    const known = market.costs.filter((_, index) => isLate || index % 2 === 0);
-    const costs = known.map((cost) => ({ ...costOf(cost, isLate ? 0 : 5), appId: app }));
-    await storeCosts(stage.pool, costs, 0);
+    if (isLate) await importFile(stage, app, market.costs);
+    else await pullCosts(stage, app, market.costs);
     while ((await refreshOnce(stage.pool)) > 0);
     if (isLate) continue;
     await estimate(stage, app);
@@ -49,6 +50,25 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
     while ((await refreshOnce(stage.pool)) > 0);
   }
   await storeHours(stage, app, market.hours);
+}
+
+/** Half of the costs, with errors and under other creatives, which the file corrects. */
+async function pullCosts({ pool }: ApplyStage, appId: number, costs: readonly CostRow[]): Promise<void> {
+  const known = costs.filter((_, index) => index % 2 === 0);
+  await storeCosts(
+    pool,
+    known.map((cost) => ({ ...costOf(cost, 5), cid: `pulled ${cost.creative}`, appId })),
+    0,
+  );
+}
+
+async function importFile({ pool }: ApplyStage, appId: number, costs: readonly CostRow[]): Promise<void> {
+  const lines = costs.map((cost) => {
+    const cells = { ...cost, date: cost.day, cost: (cost.costE4 / 10_000).toFixed(4) };
+    return COST_COLUMNS.map((column) => cells[column]).join(",");
+  });
+  const file = Readable.from([`${COST_COLUMNS.join(",")}\n${lines.join("\n")}\n`]);
+  await inTransaction(pool, (tx) => importCosts(tx, file, { appId, changedAtMs: 0 }));
 }
 
 async function storeHours(stage: ApplyStage, appId: number, hours: readonly HourRow[]): Promise<void> {

@@ -195,7 +195,7 @@ const preview = {
 export const filePreview = Type.Object(preview);
 export type FilePreview = Static<typeof filePreview>;
 
-const previewSums = { ...sums, cost_before: money("Stored cost of the rows that are replaced or the same") };
+const previewSums = { ...sums, cost_before: money("Stored cost of the same ads, which is replaced") };
 const costPreview = Type.Object({
   ...preview,
   sums: Type.Array(Type.Object({ date: Type.String(), ad_platform: Type.String(), ...previewSums })),

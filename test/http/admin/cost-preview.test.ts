@@ -58,6 +58,22 @@ describe("a preview of a file of costs", () => {
     expect((await preview(app, csv)).rows).toEqual({ new: 0, replaces: 0, same: 3 });
   });
 
+  test("shows that a row by ad replaces the costs of creatives, and these a row by ad", async () => {
+    const app = await server.createApp();
+    const csv = (...rows: string[]) =>
+      `date,ad_platform,aid,creative,cost\n${rows.map((row) => `2024-06-15,tencent,1,${row}\n`).join("")}`;
+    await take(app, csv("k1,4", "k2,6"));
+    const byAd = await preview(app, csv(",10"));
+    expect(byAd.first_replacing).toMatchObject([{ before: { creative: "k1, k2", cost: 10 } }]);
+    expect([byAd.rows, byAd.total.cost_before]).toEqual([{ new: 0, replaces: 1, same: 0 }, 10]);
+    const partly = await preview(app, csv("k1,4", "k3,1", "k4,2"));
+    expect(partly.first_replacing).toMatchObject([
+      { line: 3, before: { creative: "k2", cost: 6 } },
+      { line: 4, before: { creative: "k2", cost: 6 } },
+    ]);
+    expect([partly.rows, partly.total.cost_before]).toEqual([{ new: 0, replaces: 2, same: 1 }, 10]);
+  });
+
   test("takes the line ends of all systems, also in one file", async () => {
     const lines = ["2024-06-15,tencent,1,,,1", "2024-06-15,tencent,2,,,1", "2024-06-15,tencent,3,,,x"];
     const seen = await preview(empty, `${HEADER}\n${lines.join("\r\n")}\r2024-06-15,tencent,4,,,1`);
