@@ -67,7 +67,7 @@ export type PastEvent = UserKey & {
   properties: JsonObject;
 };
 
-/** Past events in order of receipt. */
+/** Past events in order of receipt. A refund is none of the user's. */
 export async function loadPastEvents(
   executor: Executor,
   users: readonly UserKey[],
@@ -78,7 +78,7 @@ export async function loadPastEvents(
     sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, e.event,
         e.properties
       from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
-      where e.type = 'track' and e.event = any(${names}::text[]) and ${isWithin(days)}
+      where e.type = 'track' and e.event = any(${names}::text[]) and e.event <> ${REFUND_EVENT} and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,
   );
 }

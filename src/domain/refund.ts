@@ -1,5 +1,7 @@
 /** The event that reports a refund. It is not an activity of the user: usually the app's own systems send it. */
 export const REFUND_EVENT = "$RefundEvent";
+/** Why neither platforms nor callbacks are told of it. */
+export const NOT_TOLD = `${REFUND_EVENT} is not an activity of the user, so nothing is sent about it.`;
 /** The day on which a refund lowers revenue. */
 export const REFUND_DAYS = ["order", "refund"] as const;
 export type RefundDay = (typeof REFUND_DAYS)[number];

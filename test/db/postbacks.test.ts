@@ -310,6 +310,16 @@ describe("a user about whom more becomes known", () => {
     expect((await postbacks()).map(([type]) => type)).toEqual(["activate", "pay"]);
   });
 
+  test("is not told of by a refund, whatever an earlier version allowed as a moment", async () => {
+    await rule("event:$RefundEvent", "game_action");
+    await stage.register("u", { device_info: { oaid: "o-u" } });
+    await stage.collect("u", [track("$RefundEvent", { $order_id: "o1" })]);
+    await stage.applyAll();
+    await click("tencent", { oaid: "o-u", click_id: "late" });
+    await stage.applyAll();
+    expect((await postbacks()).map(([type]) => type)).toEqual(["activate"]);
+  });
+
   test("moves to another platform: unreported moments move along, reported ones stay", async () => {
     await click("kuaishou", { oaid: "o-u", callback: "k" }, NOW_MS - 2 * HOUR_MS);
     await stage.register("u", { device_info: { oaid: "o-u" } });

@@ -2,6 +2,7 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { NAME } from "../event/metadata.ts";
 import { isPrivateHost } from "../network.ts";
+import { NOT_TOLD, REFUND_EVENT } from "../refund.ts";
 
 /** attribution: GET with macros. event: POST, signed. */
 export const CALLBACK_KINDS = ["attribution", "event"] as const;
@@ -81,6 +82,7 @@ function readEvents(names: readonly string[]): string[] {
   const events = [...new Set(names)];
   if (events.length === 0) throw bad("events must name at least one event.");
   if (events.length > LIMITS.callbackEvents) throw bad(`events must be at most ${LIMITS.callbackEvents}.`);
+  if (events.includes(REFUND_EVENT)) throw bad(`events: ${NOT_TOLD}`);
   const wrong = events.find((name) => !NAME.test(name));
   if (wrong !== undefined) throw bad(`events: ${JSON.stringify(wrong)} is not the name of an event.`);
   return events;

@@ -4,6 +4,7 @@ import { DAY_MS } from "../calendar.ts";
 import { parseDuration } from "../duration.ts";
 import { type PropertyTest, propertyTestProblem } from "../event/property-test.ts";
 import { assertShallow, type JsonValue, parseJson } from "../json.ts";
+import { NOT_TOLD, REFUND_EVENT } from "../refund.ts";
 import { COUNTED_MOMENTS, isMoment, PRESET_MOMENTS } from "./moment-name.ts";
 import { POSTBACK_EVENT_TYPES, type PostbackEventType } from "./postback.ts";
 import { type Bounds, DEFAULT_WINDOW_DAYS, type PostbackRule, type RuleValue } from "./postback-rule.ts";
@@ -161,6 +162,7 @@ function setCondition<K extends keyof RuleParts["conditions"]>(
 }
 
 function readMoment(text: string): string {
+  if (text === `event:${REFUND_EVENT}`) throw bad(`moment: ${NOT_TOLD}`);
   if (isMoment(text)) return text;
   throw bad(
     `moment must be one of ${PRESET_MOMENTS.join(", ")}, retention_1 to retention_${LIMITS.retentionDays}, or event: and the name of an event.`,

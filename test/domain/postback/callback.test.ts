@@ -28,6 +28,7 @@ test.each([
   [{ kind: "attribution", url: "https://example.com/", events: ["a"] }, /^events belong to/],
   [{ kind: "attribution", url: "https://example.com/", secret: "0123456789abcdef" }, /^secret belongs to/],
   [{ ...EVENT, events: [] }, /^events must name at least one/],
+  [{ ...EVENT, events: ["level_up", "$RefundEvent"] }, /^events: \$RefundEvent is not an activity/],
   [{ ...EVENT, events: ["level up"] }, /^events: "level up" is not the name/],
   [{ ...EVENT, secret: "short" }, /^secret must be 16 to 200/],
 ])("refused: %j", (given, sentence) => {

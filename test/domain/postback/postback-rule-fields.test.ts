@@ -122,6 +122,7 @@ describe("refused", () => {
     [{ moment: "retention_366" }, /^moment must/],
     [{ moment: "event:" }, /^moment must/],
     [{ moment: "event:1st" }, /^moment must/],
+    [{ moment: "event:$RefundEvent" }, /^moment: \$RefundEvent is not an activity of the user/],
     [{ event_type: "paid" }, /^event_type must be one of activate, register/],
     [{ code: "update_level" }, /^code is one platform's: name it as ad_platform/],
     [{ ad_platform: "tencent", code: "a b" }, /^code must be at most 100 letters/],
