@@ -109,19 +109,19 @@ async function pullDays(
   const sum = { days: 0, rows: 0, costE4: 0 };
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };
   const crawl = new CostCrawl(deps, { account, connector, signal: options.signal });
-  const { brings = "costs" } = connector;
+  const brings = connector.brings ?? ("costs" as const);
   const errors = new Set<string>();
   const today = calendarOf(app.timeZone).dayOf(deps.clock());
   let [done, isFailure] = [0, false];
   const open = rangesOf(days, connector.spans, today);
   for (let range = open.shift(); range; range = open.shift()) {
-    const pulled = await pullRange(crawl, range, { client, key: account, app, clock: deps.clock, brings }).catch(
-      (error: unknown) => {
-        if (options.isStopped?.()) return undefined;
-        if (options.signal.aborted || isDatabaseAway(error)) throw error;
-        return { kind: "refused" as const, reason: messageOf(error) };
-      },
-    );
+    const { clock, vault } = deps;
+    const target = { client, key: account, app, vault, clock, brings };
+    const pulled = await pullRange(crawl, range, target).catch((error: unknown) => {
+      if (options.isStopped?.()) return undefined;
+      if (options.signal.aborted || isDatabaseAway(error)) throw error;
+      return { kind: "refused" as const, reason: messageOf(error) };
+    });
     if (!pulled) return { sum, error: STOPPED, isFailure: false };
     // Today may not have begun in the platform's zone; the other days must not be refused with it.
     const isTodayAlone = pulled.kind === "refused" && range.toDay === today && range.fromDay < today;

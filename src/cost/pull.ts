@@ -5,6 +5,8 @@ import type { Cost } from "../db/cost.ts";
 import type { HourCost } from "../db/cost-hour.ts";
 import { storeEarnedDay, storePlayersDay, storePulledDay } from "../db/cost-pull.ts";
 import { transactionOn } from "../db/engine/pool.ts";
+import { ErasureDigest, withoutErased } from "../db/erased-user.ts";
+import { loadInstallationSecrets } from "../db/installation.ts";
 import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { type DayRange, daysOf, grownAtMs } from "../domain/cost-schedule.ts";
@@ -18,6 +20,7 @@ import type {
   PulledName,
   Subject,
 } from "../platform/connector/cost-connector.ts";
+import type { Vault } from "../vault.ts";
 import { type CompleteDay, completeDay } from "./account-total.ts";
 import type { CostCrawl, Gathered } from "./cost-crawl.ts";
 import { splitByCreative } from "./creative-split.ts";
@@ -32,6 +35,7 @@ type Target = {
   client: pg.PoolClient;
   key: AccountKey;
   app: AppRules;
+  vault: Vault;
   clock: () => number;
   brings: NonNullable<CostConnector["brings"]> | "costs";
 };
@@ -81,11 +85,15 @@ async function storeCosts({ client, key, app, brings }: Target, told: Told, at: 
   return { kind: "stored", rows: costs.length, costE4: costs.reduce((total, cost) => total + cost.costE4, 0) };
 }
 
-async function storePlayers({ client, key, app }: Target, told: Told, at: PulledAt): Promise<StoredDay> {
-  const read = playersOf(told.earnings, app);
+async function storePlayers({ client, key, app, vault }: Target, day: Told, at: PulledAt): Promise<StoredDay> {
+  const read = playersOf(day.earnings, app);
   if (read.kind === "no_rate") return read;
   const { players } = read;
-  await transactionOn(client, (tx) => storePlayersDay(tx, key, { ...at, players }));
+  await transactionOn(client, async (tx) => {
+    const loadDigest = async () => new ErasureDigest((await loadInstallationSecrets(tx, vault)).erasure);
+    const told = await withoutErased(tx, { appId: key.appId, players }, loadDigest);
+    await storePlayersDay(tx, key, { ...at, players: told });
+  });
   const micros = players.reduce((sum, player) => sum + player.micros, 0);
   return { kind: "stored", rows: players.length, costE4: Math.round(micros / 100) };
 }

@@ -1,8 +1,9 @@
 import { addDays } from "../domain/calendar.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { noteAdRevenueChanges } from "./ad-revenue-change.ts";
+import { type AdRevenueChange, noteAdRevenueChanges } from "./ad-revenue-change.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { findOpenIds } from "./open-id.ts";
 import type { AccountKey } from "./platform-account.ts";
 
 /** What an ad unit earned on a day, as its platform says. */
@@ -63,8 +64,7 @@ export async function storePlayerRevenue(
   );
   const earned = (rows: readonly PlayerRevenue[]) => new Map(rows.map(({ openId, micros }) => [openId, micros]));
   if (changedIn(earned(before), earned(players)).length === 0) return;
-  const change = { appId, adUnit: "", fromDay: day, untilDay: addDays(day, 1), kind: "players" as const };
-  await noteAdRevenueChanges(tx, [change], pulledAtMs);
+  await noteAdRevenueChanges(tx, [playersChange(appId, day)], pulledAtMs);
 }
 
 /** The keys whose amounts differ. */
@@ -72,17 +72,35 @@ function changedIn(before: ReadonlyMap<string, number>, now: ReadonlyMap<string,
   return [...new Set([...before.keys(), ...now.keys()])].filter((key) => before.get(key) !== now.get(key));
 }
 
-/** Keeps what was told about a player without saying about whom: the platform's total stays what it is. */
-export async function forgetPlayer(tx: Executor, { appId, clientId }: UserKey): Promise<void> {
-  await execute(
+/**
+ * Keeps what was told about a player without saying about whom: the platform's total stays what it is. An open id that
+ * another user has too stays that user's.
+ */
+export async function forgetPlayer(tx: Executor, { appId, clientId }: UserKey, erasedAtMs: number): Promise<void> {
+  const named = await query<{ openId: string }>(
     tx,
-    sql`with gone as (delete from ad_revenue_user r using user_account u
-        where u.app_id = ${appId} and u.client_id = ${clientId} and r.app_id = u.app_id and r.open_id in (u.client_id, nullif(u.wx_openid, ''))
-        returning r.*)
+    sql`select distinct r.open_id from user_account u join ad_revenue_user r on r.app_id = u.app_id
+        and r.open_id in (u.client_id, nullif(u.wx_openid, ''))
+      where u.app_id = ${appId} and u.client_id = ${clientId}`,
+  );
+  const own = named.map(({ openId }) => openId);
+  const others = await findOpenIds(tx, { appId, openIds: own, except: clientId });
+  const openIds = own.filter((openId) => !others.has(openId));
+  if (openIds.length === 0) return;
+  const days = await query<{ day: string }>(
+    tx,
+    sql`with gone as (delete from ad_revenue_user where app_id = ${appId} and open_id = any(${openIds}::text[]) returning *)
       insert into ad_revenue_user (app_id, day, open_id, ad_platform, advertiser_id, views, micros, changed_at_ms)
       select app_id, day, '', ad_platform, advertiser_id, sum(views), sum(micros), max(changed_at_ms) from gone
       group by app_id, day, ad_platform, advertiser_id
       on conflict (app_id, day, open_id, ad_platform, advertiser_id) do update set
-        views = ad_revenue_user.views + excluded.views, micros = ad_revenue_user.micros + excluded.micros`,
+        views = ad_revenue_user.views + excluded.views, micros = ad_revenue_user.micros + excluded.micros
+      returning day`,
   );
+  const changes = [...new Set(days.map(({ day }) => day))].map((day) => playersChange(appId, day));
+  await noteAdRevenueChanges(tx, changes, erasedAtMs);
+}
+
+function playersChange(appId: number, day: string): AdRevenueChange {
+  return { appId, adUnit: "", fromDay: day, untilDay: addDays(day, 1), kind: "players" };
 }

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { forgetPlayer } from "./ad-revenue.ts";
+import { forgetPlayer, type PlayerRevenue } from "./ad-revenue.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { findOpenIds } from "./open-id.ts";
 import { eraseUserAdDays } from "./user-ad-day.ts";
 
 /** The record that a user was erased: when, and by which entry of which journal. */
@@ -19,6 +20,11 @@ export class ErasureDigest {
 
   of({ appId, clientId }: UserKey): string {
     return this.ofPlain(md5(`${appId}\n${clientId}`));
+  }
+
+  /** That of the open id that an erased user had told, by which platforms still tell about them. */
+  ofOpenId({ appId, openId }: { appId: number; openId: string }): string {
+    return this.ofPlain(md5(`${appId}\nopen id\n${openId}`));
   }
 
   /** The digest for a plain digest of earlier versions, which can thus be replaced without knowing the ids. */
@@ -80,6 +86,41 @@ export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void>
   );
 }
 
+/**
+ * What a platform tells by player, with erased users as players whom nobody is to know. Who has come back is a user again.
+ * The lock keeps erasures waiting until the transaction has stored the result, which they then find and change.
+ */
+export async function withoutErased(
+  tx: Executor,
+  { appId, players }: { appId: number; players: readonly PlayerRevenue[] },
+  loadDigest: () => Promise<ErasureDigest>,
+): Promise<PlayerRevenue[]> {
+  await execute(tx, sql`lock table erased_user in share mode`);
+  const [any] = await query(tx, sql`select 1 from erased_user where app_id = ${appId} limit 1`);
+  if (!any) return [...players];
+  const digest = await loadDigest();
+  const asked = rowsOf("asked", players, {
+    openId: "text",
+    clientDigest: ["text", ({ openId }) => digest.of({ appId, clientId: openId })],
+    openIdDigest: ["text", ({ openId }) => digest.ofOpenId({ appId, openId })],
+  });
+  const found = await query<{ openId: string }>(
+    tx,
+    sql`select distinct asked.open_id from ${asked} join erased_user e on e.app_id = ${appId}
+      and e.client_digest in (asked.client_digest collate "C", asked.open_id_digest collate "C")`,
+  );
+  const openIds = found.map(({ openId }) => openId);
+  const back = await findOpenIds(tx, { appId, openIds });
+  const erased = new Set(openIds.filter((openId) => !back.has(openId)));
+  const known = new Map<string, PlayerRevenue>();
+  for (const player of players) {
+    const openId = erased.has(player.openId) ? "" : player.openId;
+    const sum = known.get(openId) ?? { openId, views: 0, micros: 0 };
+    known.set(openId, { openId, views: sum.views + player.views, micros: sum.micros + player.micros });
+  }
+  return [...known.values()];
+}
+
 /** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
   ...["user_account", "user_day", "user_ad_day", "user_key", "event", "orders", "order_key", "refund"],
@@ -115,7 +156,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
   await eraseUserAdDays(tx, user, erasedAtMs);
-  await forgetPlayer(tx, user);
+  await forgetPlayer(tx, user, erasedAtMs);
   await execute(tx, sql`delete from user_key where ${own}`);
   await execute(tx, sql`delete from attribution_decision where ${own}`);
   await execute(tx, sql`delete from asa_token where ${own}`);

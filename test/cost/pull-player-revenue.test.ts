@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type AdRecord, type DouyinStandIn, startDouyin } from "../../sim/platforms/douyin.ts";
 import { type App, changeApp } from "../../src/db/app.ts";
+import { ErasureDigest, noteErasure } from "../../src/db/erased-user.ts";
+import { loadInstallationSecrets } from "../../src/db/installation.ts";
 import { addDays } from "../../src/domain/calendar.ts";
+import { vault } from "../db/temp-database.ts";
 import { ACCESS, CostStage, NOON_MS, TODAY, YESTERDAY } from "./stage.ts";
 
 const stage = new CostStage();
@@ -56,6 +59,18 @@ test("a day that is pulled again is replaced, and one that has not changed is no
   expect((await revenue()).slice(2)).toEqual([`${TODAY} douyin o1 1 700000`, `${TODAY} douyin o3 1 50`]);
   const { rows } = await stage.pool.query("select from_day::text as day, kind from ad_revenue_change");
   expect(rows).toEqual([{ day: TODAY, kind: "players" }]);
+});
+
+test("the open id of an erased user is not pulled, only what was earned", async () => {
+  const { erasure } = await loadInstallationSecrets(stage.pool, vault);
+  const digest = new ErasureDigest(erasure).ofOpenId({ appId: app.appId, openId: "o1" });
+  await noteErasure(stage.pool, { appId: app.appId, digest, journalId: "j", position: 0, erasedAtMs: NOON_MS });
+  await stage.pull(await account(), BOTH);
+  expect(await revenue()).toEqual([
+    `${YESTERDAY} douyin  2 123450`,
+    `${YESTERDAY} douyin o2 1 10`,
+    `${TODAY} douyin  1 700000`,
+  ]);
 });
 
 test("sums are converted into the app's currency once, and without a rate nothing is stored", async () => {

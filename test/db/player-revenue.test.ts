@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type PlayerRevenue, storeAdRevenue, storePlayerRevenue } from "../../src/db/ad-revenue.ts";
 import type { App } from "../../src/db/app.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
+import { ErasureDigest, withoutErased } from "../../src/db/erased-user.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { listAdRevenue } from "../../src/report/list/ad-revenue-list.ts";
 import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
-import { ApplyStage, NOW_MS, track } from "./apply-stage.ts";
+import { ApplyStage, ERASURE_KEY, NOW_MS, track } from "./apply-stage.ts";
 import { makeApp } from "./temp-database.ts";
 
 const DAY = "2024-06-15";
@@ -219,4 +220,31 @@ test("an erased user's open id is forgotten, and what was told about it stays in
     { open_id: "o-x", micros: 2 },
   ]);
   expect(await pulled()).toEqual({ cube: 0 });
+});
+
+test("an open id that another user has too stays that user's when one of them is erased", async () => {
+  await register("ann", "o-x");
+  await register("o-x", "");
+  await show("ann", ["a"]);
+  await show("o-x", ["a"]);
+  await tell({ "o-x": 10 });
+  expect(await pulled()).toEqual({ ann: 5, "o-x": 5, cube: 10 });
+  await stage.append("erase", "ann", {}, head());
+  expect(await pulled()).toEqual({ "o-x": 10, cube: 10 });
+});
+
+test("an erased user stays unknown however often the platform tells, until they come back", async () => {
+  await register("ann", "o-ann");
+  await stage.append("erase", "ann", {}, head());
+  await stage.applyAll();
+  const heard = () =>
+    inTransaction(stage.pool, async (tx) => {
+      const players = playersOf({ ann: 1, "o-ann": 2, "o-x": 4 });
+      const told = await withoutErased(tx, { appId: app.appId, players }, async () => new ErasureDigest(ERASURE_KEY));
+      return Object.fromEntries(told.map(({ openId, micros }) => [openId, micros]));
+    });
+  expect(await heard()).toEqual({ "": 3, "o-x": 4 });
+  await stage.register("ann again", { wx_openid: "o-ann" }, head(NOW_MS + 1));
+  await stage.applyAll();
+  expect(await heard()).toEqual({ "": 1, "o-ann": 2, "o-x": 4 });
 });

@@ -28,9 +28,12 @@ export async function applyErasure(
     slices.push({ appId, cohort: "touch", day: user.cohortDay });
     slices.push({ appId, cohort: "registered", day: user.registeredDay });
   }
+  // Noted first: see withoutErased.
+  const digests = [erasureDigest.of(key)];
+  if (user && user.wxOpenid !== "") digests.push(erasureDigest.ofOpenId({ appId, openId: user.wxOpenid }));
+  for (const digest of digests)
+    await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
   await eraseUser(tx, key, atMs);
-  const digest = erasureDigest.of(key);
-  await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
   const unique = new Map(slices.map((slice) => [`${slice.cohort} ${slice.day}`, slice]));
   await markSlices(tx, [...unique.values()], atMs);
 }
