@@ -159,7 +159,7 @@ type Figures = { kind: "figures"; costs: Cost[]; totalE4: number | null } | { ki
 
 /**
  * A day's costs in the app's currency, one row per ad and creative, and the account's total. The rows are compared with the total
- * before the conversion, which rounds each of them; the total is what they add up to, less what they exceed it by.
+ * before the conversion, which rounds each ad; the total is what they add up to, less what they exceed it by.
  */
 function figuresOf(
   { costs: pulled, surplus }: { costs: readonly CreativeCost[]; surplus: CompleteDay["surplus"] },
@@ -168,9 +168,10 @@ function figuresOf(
   const { appId, adPlatform, advertiserId } = key;
   const unknown = { csite: "", channel: "", osPlatform: "", campaignId: "" };
   const costs = new Map<string, Cost>();
+  const convert = partsConverter(app);
   let totalE4 = 0;
-  for (const { gid, aid, cid, impressions, clicks, costE4, currency } of pulled) {
-    const conversion = convertE4(costE4, currency.toUpperCase(), app);
+  for (const { gid, aid, cid, impressions, clicks, costE4, currency } of inOrder(pulled, ({ cid }) => cid)) {
+    const conversion = convert({ gid, aid, costE4, currency });
     if (conversion.kind === "no_rate") return { kind: "no_rate", currency: currency.toUpperCase() };
     totalE4 += conversion.e4;
     const row = costs.get(JSON.stringify([gid, aid, cid]));
@@ -193,8 +194,9 @@ function figuresOf(
 /** The hours in the app's currency, whose rate the day's costs were converted by. */
 function hoursOf(pulled: readonly HourlyCost[], app: AppRules): HourCost[] {
   const hours = new Map<string, HourCost>();
-  for (const { gid, aid, hour, impressions, clicks, costE4, currency } of pulled) {
-    const conversion = convertE4(costE4, currency.toUpperCase(), app);
+  const convert = partsConverter(app);
+  for (const { gid, aid, hour, impressions, clicks, costE4, currency } of inOrder(pulled, ({ hour }) => hour)) {
+    const conversion = convert({ gid, aid, costE4, currency });
     if (conversion.kind === "no_rate") return [];
     const key = JSON.stringify([gid, aid, hour]);
     const row = hours.get(key);
@@ -208,6 +210,28 @@ function hoursOf(pulled: readonly HourlyCost[], app: AppRules): HourCost[] {
     });
   }
   return [...hours.values()];
+}
+
+/**
+ * Converts the parts of ads so that they add up to the converted whole: each part is what it adds to the converted sum of
+ * those before it. Rounded one by one, the hours of an ad could add up to more than its day.
+ */
+function partsConverter(app: AppRules) {
+  const sums = new Map<string, { told: number; converted: number }>();
+  return ({ gid, aid, costE4, currency }: Pick<PulledCost, "gid" | "aid" | "costE4" | "currency">) => {
+    const key = JSON.stringify([gid, aid, currency]);
+    const before = sums.get(key) ?? { told: 0, converted: 0 };
+    const told = before.told + costE4;
+    const conversion = convertE4(told, currency.toUpperCase(), app);
+    if (conversion.kind === "no_rate") return conversion;
+    sums.set(key, { told, converted: conversion.e4 });
+    return { ...conversion, e4: conversion.e4 - before.converted };
+  };
+}
+
+/** The same order whatever order the platform sends the parts in, so that each is converted to the same amount. */
+function inOrder<Part>(parts: readonly Part[], by: (part: Part) => string): Part[] {
+  return parts.toSorted((one, other) => (by(one) < by(other) ? -1 : by(one) > by(other) ? 1 : 0));
 }
 
 async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly PulledName[]): Promise<void> {

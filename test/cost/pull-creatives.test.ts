@@ -3,7 +3,7 @@ import type { CostOptions } from "../../sim/platforms/costs.ts";
 import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import type { StandIn, StandInOptions } from "../../sim/platforms/stand-in.ts";
 import { startTencent } from "../../sim/platforms/tencent.ts";
-import type { App } from "../../src/db/app.ts";
+import { type App, changeApp } from "../../src/db/app.ts";
 import { ACCESS, CostStage, NOON_MS, spent, TODAY } from "./stage.ts";
 
 const stage = new CostStage();
@@ -74,6 +74,19 @@ describe.each(PLATFORMS)("$name", ({ name, start, status }) => {
       [name],
     );
     expect(names).toEqual(["Cow", "Dog", "Duck"].map((one) => ({ name: one, status })));
+  });
+
+  test("creatives of another currency add up to their ad, in whatever order they are told", async () => {
+    await changeApp(stage.pool, app.appId, { currency: "USD", rates: { CNY: "0.0055" } });
+    const creatives = ["1", "2", "3"].map((id) => spent(TODAY, 1, 1, { creativeId: `730000000000000000${id}` }));
+    const expected = [`${TODAY} 1 1 10 1 1`, `${TODAY} 1 2 10 1 0`, `${TODAY} 1 3 10 1 1`];
+    for (const told of [creatives, creatives.toReversed()]) {
+      rows.splice(0, rows.length, ...told);
+      await stage.pull(await account({ by_creative: "yes" }), ONE_DAY);
+      expect(await stored()).toEqual(expected);
+    }
+    await stage.pull(await account({}), ONE_DAY);
+    expect(await stored()).toEqual([`${TODAY} 1  30 3 2`]);
   });
 
   test("days long ago are stored by creative too", async () => {

@@ -4,7 +4,7 @@ import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import type { StandIn, StandInOptions } from "../../sim/platforms/stand-in.ts";
 import { startTencent } from "../../sim/platforms/tencent.ts";
-import type { App } from "../../src/db/app.ts";
+import { type App, changeApp } from "../../src/db/app.ts";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
 import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
 import { ACCESS, CostStage, NOON_MS, spent, TODAY, YESTERDAY } from "./stage.ts";
@@ -50,14 +50,14 @@ describe.each(PLATFORMS)("$name", ({ name, start }) => {
   }
 
   /** The cost of each hour of two days. */
-  async function byHour(from = YESTERDAY, to = TODAY): Promise<Record<string, unknown>> {
+  async function byHour(from = YESTERDAY, to = TODAY, decimals: 2 | 4 = 2): Promise<Record<string, unknown>> {
     const request = readAdReport({
       app_id: app.appId,
       date_list: [from, to],
       dims_list: ["date", "hour"],
       metrics_list: ["AdCost"],
       statistics_caliber: "user_activated_time",
-      decimal_point: 2,
+      decimal_point: decimals,
     });
     const { items } = await runAdReport(stage.pool, request, app);
     return Object.fromEntries(items.map((item) => [`${item.date} ${item.hour}`, item.AdCost]));
@@ -76,6 +76,15 @@ describe.each(PLATFORMS)("$name", ({ name, start }) => {
       [`${YESTERDAY} `]: 0,
       [`${YESTERDAY} 23`]: 0.09,
     });
+  });
+
+  test("hours of another currency add up to their day, however they are rounded", async () => {
+    served.splice(0, served.length, ...[0, 11, 23].map((hour) => spent(YESTERDAY, 1, 1, { hour })));
+    // A cent is 0.55 of the smallest amount that costs are counted in.
+    await changeApp(stage.pool, app.appId, { currency: "USD", rates: { CNY: "0.0055" } });
+    await stage.pull(await account({ by_hour: "yes" }), range(YESTERDAY, YESTERDAY));
+    const hours = { [`${YESTERDAY} 00`]: 0.0001, [`${YESTERDAY} 11`]: 0, [`${YESTERDAY} 23`]: 0.0001 };
+    expect(await byHour(YESTERDAY, YESTERDAY, 4)).toEqual({ [`${YESTERDAY} `]: 0, ...hours });
   });
 
   test("hours that the day's cost no longer covers do not count", async () => {
