@@ -147,14 +147,20 @@ describe("revenue that the platform told", () => {
     expect(await told()).toEqual([undefined, { origin: "pulled", amount: 3 }, reported]);
   });
 
+  const revenueThen = async () => {
+    await settle();
+    const range = { fromDay: DAY, toDay: DAY };
+    const tried = { kind: "everywhere", rules: {} } as const;
+    const { rows } = await whatIf(stage.pool, { appId: app.appId, timeZone: app.timeZone }, range, tried);
+    return rows.map(({ revenue_cents, revenue_then_cents }) => [revenue_cents, revenue_then_cents]);
+  };
+
+  test("counts in a what-if once parts of cents are added up", async () => {
+    for (const client of ["ann", "bob", "cleo"]) await show(client, 1, { $ecpm: 4 });
+    expect(await revenueThen()).toEqual([[1, 1]]);
+  });
+
   test("counts in a what-if as it does in the reports, beside payments less refunds", async () => {
-    const revenueThen = async () => {
-      await settle();
-      const range = { fromDay: DAY, toDay: DAY };
-      const tried = { kind: "everywhere", rules: {} } as const;
-      const { rows } = await whatIf(stage.pool, { appId: app.appId, timeZone: app.timeZone }, range, tried);
-      return rows.map(({ revenue_cents, revenue_then_cents }) => [revenue_cents, revenue_then_cents]);
-    };
     await show("ann", 2);
     await show("bob", 1, { $ecpm: 500 });
     await stage.collect("ann", [pay("order-1", 1000)], head());

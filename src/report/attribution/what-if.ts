@@ -7,6 +7,7 @@ import { type LaterRevenue, loadLaterRevenue } from "../../db/user-revenue.ts";
 import { decide, ORGANIC } from "../../domain/attribution/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../../domain/attribution/attribution-rules.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
+import { roundHalfAway } from "../../domain/money.ts";
 
 const DECISIONS_PER_PAGE = 250;
 
@@ -31,6 +32,9 @@ export type TriedRules =
 
 type Range = { fromDay: string; toDay: string };
 
+/** Revenue in millionths until the end: an ad often earns less than a cent, and reports round a sum once too. */
+type Sums = Omit<WhatIfRow, "revenue_cents" | "revenue_then_cents"> & { micros: number; microsThen: number };
+
 /**
  * Decides every registration of some days again, under other rules, from the candidates that were stored with the
  * decision. Changes nothing. Candidates reach back as far as touches are kept, so wider windows can be tried too.
@@ -43,28 +47,32 @@ export async function whatIf(
 ): Promise<WhatIf> {
   const settings = await loadRuleSettings(executor, [app.appId]);
   const rules = bookOf(settings, tried);
-  const rows = new Map<string, WhatIfRow>();
-  const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
+  const rows = new Map<string, Sums>();
+  let [decisions, moved, movedMicros] = [0, 0, 0];
   for await (const { decision, user, later } of registrations(executor, app, range)) {
     const now = creditedTo(decision.adPlatform, decision.campaignId);
     const then = creditedUnder(rules, decision, user);
-    const cents = revenueCents(user, later);
-    result.decisions += 1;
+    const micros = revenueMicros(user, later);
+    decisions += 1;
     const from = rowOf(rows, now);
     const to = rowOf(rows, then);
     from.users += 1;
-    from.revenue_cents += cents;
+    from.micros += micros;
     to.users_then += 1;
-    to.revenue_then_cents += cents;
+    to.microsThen += micros;
     if (from === to) continue;
     from.lost += 1;
     to.gained += 1;
-    result.moved += 1;
-    result.moved_revenue_cents += cents;
+    moved += 1;
+    movedMicros += micros;
   }
   const order = (row: WhatIfRow) => `${row.ad_platform}\n${row.campaign}`;
-  result.rows = [...rows.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
-  return result;
+  const shown = [...rows.values()].map(shownRow).sort((left, right) => (order(left) < order(right) ? -1 : 1));
+  return { decisions, moved, moved_revenue_cents: centsOf(movedMicros), rows: shown };
+}
+
+function shownRow({ micros, microsThen, ...row }: Sums): WhatIfRow {
+  return { ...row, revenue_cents: centsOf(micros), revenue_then_cents: centsOf(microsThen) };
 }
 
 function bookOf(settings: readonly RuleSettings[], tried: TriedRules): RuleBook {
@@ -112,7 +120,7 @@ function creditedTo(adPlatform: string, campaign: string): Credited {
   return { adPlatform: adPlatform || ORGANIC, campaign };
 }
 
-function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Credited): WhatIfRow {
+function rowOf(rows: Map<string, Sums>, { adPlatform, campaign }: Credited): Sums {
   const key = `${adPlatform}\n${campaign}`;
   const row = rows.get(key) ?? {
     ad_platform: adPlatform,
@@ -121,14 +129,20 @@ function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Credited)
     users_then: 0,
     gained: 0,
     lost: 0,
-    revenue_cents: 0,
-    revenue_then_cents: 0,
+    micros: 0,
+    microsThen: 0,
   };
   rows.set(key, row);
   return row;
 }
 
-/** Payments less refunds, and ad revenue as reports count it: reported, pulled or estimated. Rounded to the cent. */
-function revenueCents(user: UserAccount, later: LaterRevenue): number {
-  return user.payCents - later.refundCents + Math.round((user.adMicros + later.adMicros) / 10_000);
+const CENT_MICROS = 10_000;
+
+/** Payments less refunds, and ad revenue as reports count it: reported, pulled or estimated. */
+function revenueMicros(user: UserAccount, later: LaterRevenue): number {
+  return (user.payCents - later.refundCents) * CENT_MICROS + user.adMicros + later.adMicros;
+}
+
+function centsOf(micros: number): number {
+  return roundHalfAway(micros / CENT_MICROS);
 }
