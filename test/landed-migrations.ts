@@ -38,4 +38,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0033-restored.sql": "4597991dd998ffbb9fdf5595adc313beba72d26a56144a1058077793945e90f9",
   "0035-user-ad-revenue.sql": "3071e8a503d58eaea7d4ef474ad1ec237edc8507a69b1dc9f70ebbe226a948b9",
   "0036-sign-in.sql": "e1dfce03a6162885cd2dbc736b521af05acda1c4319c7982d8d4e1b5f507597a",
+  "0040-last-seen.sql": "62a9150867fba54f20ffc9031beef4081d14c20644003ab718afe601cafb2a8b",
 };

@@ -47,7 +47,10 @@ export type UserAccount = UserKey & {
   city: string;
   device: Device | null;
   properties: JsonObject;
+  /** Of any event, a refund too: later ones cannot be stored already. */
   latestEventAtMs: number | null;
+  /** Null where an earlier version did not keep it: see lastSeenMs. */
+  lastSeenAtMs: number | null;
   launch: Launch;
   /** How the platform was found; empty for an organic user. */
   method: string;
@@ -90,6 +93,7 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["device", "device", "json"],
   ["properties", "properties", "json"],
   ["latest_event_at_ms", "latestEventAtMs", "plain"],
+  ["last_seen_at_ms", "lastSeenAtMs", "plain"],
   ["launch", "launch", "json"],
   ["method", "method", "plain"],
   ["decision_number", "decisionNumber", "plain"],

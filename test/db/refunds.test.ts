@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { editApp } from "../../src/admin/apps.ts";
 import type { App } from "../../src/db/app.ts";
+import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { storeCosts } from "../../src/db/cost.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
@@ -132,6 +133,56 @@ test.each<[string, () => Promise<unknown>]>([
   await pays("a", 1_000);
   await send();
   expect(await days()).toEqual({ [DAY]: [10, 1, 0, 0, 1] });
+});
+
+test.each<[string, string]>([
+  ["$RefundEvent", "vivo"],
+  ["login", ""],
+])("90 days of silence but for %s: the return belongs to %j", async (event, expected) => {
+  const rules = { reattribution: true, reclickDays: 1_000, refluxDays: 90 };
+  await storeRuleSettings(stage.pool, { appId: app.appId, platform: "", rules, changedAtMs: 0 });
+  const later = (days: number) => head(NOW_MS + days * DAY_MS);
+  const device = { device_info: { os_name: "android", oaid: "oaid-1" } };
+  await stage.register("player", device, head());
+  await stage.collect("player", [track(event, { $order_id: order("a") }, later(9).at)], later(9));
+  await stage.append("click", "", `company=vivo&oaid=oaid-1&aid=7&ts=${later(90).at}`, later(90));
+  await stage.register("player", device, later(91));
+  await stage.applyAll();
+  const { rows } = await stage.pool.query("select ad_platform from user_account where app_id = $1", [app.appId]);
+  expect(rows).toEqual([{ ad_platform: expected }]);
+});
+
+describe("a refund of a client that nobody knows, in an app that requires no registration", () => {
+  const send = (name: string, client: string) =>
+    stage.collect(client, [refund(name, { $pay_amount: 300 })], { ...head(), registered: "not_required" });
+  const clients = async () => {
+    await stage.applyAll();
+    const { rows } = await stage.pool.query(
+      `select 'user' as kind, client_id from user_account where app_id = $1
+        union all select 'refund', client_id from refund where app_id = $1 order by 1, 2`,
+      [app.appId],
+    );
+    return rows.map(({ kind, client_id }) => [kind, client_id]);
+  };
+
+  test("counts, and makes no user", async () => {
+    await send("a", "server");
+    expect(await clients()).toEqual([
+      ["refund", ""],
+      ["user", "player"],
+    ]);
+    await pays("a", 1_000);
+    await send("a", "server");
+    expect(await days()).toEqual({ [DAY]: [7, 1, 3, 1, 1] });
+  });
+
+  test("does not bring an erased payer back", async () => {
+    await pays("a", 1_000);
+    await stage.append("erase", "player", {}, head());
+    await send("a", "player");
+    expect(await clients()).toEqual([["refund", ""]]);
+    expect(await days()).toEqual({});
+  });
 });
 
 describe("a refund on a day of its own, on which the payer did nothing", () => {

@@ -76,6 +76,7 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
     latestLoginDay: fc.constantFrom(null, "2024-06-15"),
     touchedAtMs: fc.option(large),
     latestEventAtMs: fc.option(large),
+    lastSeenAtMs: fc.option(large),
     firstPayAtMs: fc.option(large),
     adData: json,
     properties: json,

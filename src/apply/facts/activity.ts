@@ -6,6 +6,11 @@ import type { Occurrence } from "../../domain/postback/postback-rule.ts";
 import { addActivity } from "../../domain/user/user-figures.ts";
 import type { Facts } from "./facts.ts";
 
+/** When the user last gave a sign of life. A refund is none: usually the app's own systems report it. */
+export function lastSeenMs({ lastSeenAtMs, latestEventAtMs, registeredAtMs }: UserAccount): number {
+  return lastSeenAtMs ?? latestEventAtMs ?? registeredAtMs;
+}
+
 /** The user's counters at an instant. Asking for them marks the day as active. */
 export function countersAt(facts: Facts, user: UserAccount, at: At): UserDay {
   const { users, tallies } = facts;

@@ -39,6 +39,7 @@ export function newUser(key: UserKey, registeredAtMs: number, { calendar }: { ca
     device: null,
     properties: {},
     latestEventAtMs: null,
+    lastSeenAtMs: registeredAtMs,
     launch: {},
     method: "",
     decisionNumber: 0,

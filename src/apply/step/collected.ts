@@ -16,12 +16,12 @@ import type { EventsEntry, SentEvent } from "../entry/decode.ts";
 import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
 import type { SentPayment } from "../entry/payment.ts";
 import type { SentRefund } from "../entry/refund.ts";
-import { countersAt, noteMoments } from "../facts/activity.ts";
+import { countersAt, lastSeenMs, noteMoments } from "../facts/activity.ts";
 import type { AppSetting } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import type { Facts } from "../facts/facts.ts";
 import { newUser } from "../facts/new-user.ts";
-import { noteRefund } from "./refunds.ts";
+import { NOBODY, noteRefund } from "./refunds.ts";
 import type { Stored } from "./stored.ts";
 
 /** One entry being applied: the user whose events it holds, and the settings that judge them. */
@@ -35,8 +35,9 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   ledger.add(head, "received", entry.received);
   for (const [, reason] of entry.rejected) ledger.add(head, reason, 1);
   const user = userOf(facts, entry, app);
-  if (!user) {
+  if (typeof user === "string") {
     ledger.add(head, "unregistered", entry.events.length);
+    if (user === "stranger") noteRefunds(facts, app, entry);
     return;
   }
   const taken = { facts, stored, head, app, user };
@@ -71,13 +72,15 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   ledger.add(head, "duplicate", duplicates);
 }
 
-function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount | undefined {
+/** "stranger": somebody unknown of whom only refunds have come. These make no user. */
+function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount | "unregistered" | "stranger" {
   const { head } = entry;
   const known = facts.users.find(entry.user);
-  if (facts.users.isErased(entry)) return undefined;
+  if (facts.users.isErased(entry)) return "unregistered";
   if (entry.events.length === 0) return known ?? newUser(entry.user, head.at, app);
-  if (head.registered === "unknown" && !known?.isRegistered) return undefined;
+  if (head.registered === "unknown" && !known?.isRegistered) return "unregistered";
   if (known) return known;
+  if (entry.events.every(({ refund }) => refund)) return "stranger";
   // The app does not require a registration, so the first event creates the user.
   const user = newUser(entry.user, head.at, app);
   facts.users.put(user);
@@ -87,6 +90,7 @@ function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount 
 
 function applyEvent(taken: Taken, event: SentEvent): void {
   const { facts, user, app, head } = taken;
+  user.lastSeenAtMs = event.refund ? lastSeenMs(user) : Math.max(lastSeenMs(user), event.atMs);
   if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
   noteNames(taken, event);
   if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
@@ -188,6 +192,12 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
   });
   const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
   noteMoments(facts, user, orderMoments(order, user.registeredDay));
+}
+
+/** Keeps the refunds of a stranger for their orders. They name no client, who may have been erased. */
+function noteRefunds(facts: Facts, app: AppSetting, { events, head }: EventsEntry): void {
+  for (const { refund, day, atMs } of events)
+    if (refund) noteRefund(facts, app, { ...refund, clientId: NOBODY, day, atMs, receivedAtMs: head.at });
 }
 
 /** Keeps a refund for its order. It is not an activity of the user: usually the app's own systems report it. */

@@ -37,8 +37,8 @@ export function noteRefund({ tallies }: Facts, app: AppSetting, noted: NotedRefu
   });
 }
 
-/** Nobody has reported the refunds of a file: they belong to who paid their orders, and until then to no client. */
-const NOBODY = "";
+/** Refunds of a file, or of a stranger, belong to who paid their orders, and until then to no client. */
+export const NOBODY = "";
 
 export function applyRefundsEntry(facts: Facts, { head, refunds }: RefundsEntry): void {
   const app = facts.settings.of(head.app);

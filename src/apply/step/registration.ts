@@ -11,7 +11,7 @@ import { placeOf } from "../../domain/user/place.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";
 import type { UserEntry } from "../entry/decode.ts";
-import { countersAt, noteMoments } from "../facts/activity.ts";
+import { countersAt, lastSeenMs, noteMoments } from "../facts/activity.ts";
 import type { Facts } from "../facts/facts.ts";
 import { newUser } from "../facts/new-user.ts";
 import { keysAtHand } from "./attribution.ts";
@@ -128,13 +128,13 @@ function isReturn({ registeredAtMs, returned }: UserAccount, { at }: EntryHead):
 }
 
 function noteReturn(user: UserAccount, head: EntryHead, body: JsonObject, rules: Rules): void {
-  const lastSeenMs = Math.max(user.registeredAtMs, user.latestEventAtMs ?? 0, user.returned?.atMs ?? 0);
+  const seenMs = Math.max(user.registeredAtMs, lastSeenMs(user), user.returned?.atMs ?? 0);
   user.returned = {
     atMs: head.at,
     launch: launchOf(body, undefined),
     ip: textOf(body.client_ip) || head.ip,
     ua: textOf(body.client_ua) || head.ua,
-    isReflux: head.at - lastSeenMs >= rules.refluxDays * DAY_MS,
+    isReflux: head.at - seenMs >= rules.refluxDays * DAY_MS,
     beforeMs:
       user.returned && user.returned.number > 0 ? user.returned.atMs : (user.returned?.beforeMs ?? user.registeredAtMs),
     number: 0,
