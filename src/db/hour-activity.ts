@@ -1,7 +1,8 @@
 import type { UserMeasure } from "../domain/cube.ts";
 import { REFUND_EVENT } from "../domain/refund.ts";
 import { type Sql, sql } from "./engine/sql.ts";
-import { dimensionList, TOUCHED_AT, type UserRange, userDimensions } from "./user-dimension.ts";
+import { pricedAds } from "./shown-ad.ts";
+import { dimensionList, type UserRange, userDimensions } from "./user-dimension.ts";
 import { measures, noGaps } from "./user-measure.ts";
 
 /** Measures that come from the events of a day, and are there by the hour as long as these are kept. */
@@ -49,26 +50,16 @@ function activityRows(range: UserRange): Sql {
 
 const activityMeasures = measures({ active_users: sql`1`, register_users: sql`bool_or(is_register)::int` });
 
-/**
- * The ads with what each of them earned. What was pulled for a row of user_ad_day goes to its ads in equal shares, and
- * what does not divide to the first of them, as it was spread.
- */
+/** The ads with what each of them earned. */
 function adRows(range: UserRange): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, fine } = range;
   const columns = sql`client_id, day, ${dimensionList(fine)}`;
+  const onDays = sql`e.day >= ${fromDay}::date and e.day < ${untilDay}::date`;
   return sql`select ${columns}, ${adMeasures}, ${noGaps} from (
-      select u.client_id, d.day, ${userDimensions(range, sql`d.at_ms`)}, d.micros,
-        case when d.micros = 0 then div(a.pulled_micros, a.unpriced_count)
-          + (d.place <= mod(a.pulled_micros, a.unpriced_count))::int end as pulled,
-        case when d.micros = 0 and a.pulled_micros is null then e.view_micros end as estimated
-      from (select s.*, row_number() over (partition by client_id, day, span_t, span_r, ad_unit, micros = 0
-            order by at_ms, fingerprint) as place from (${shownAds(range)}) s) d
+      select u.client_id, d.day, ${userDimensions(range, sql`d.at_ms`)}, d.micros, d.pulled, d.estimated
+      from (${pricedAds(appId, onDays)}) d
       join user_account u on u.app_id = ${appId} and u.client_id = d.client_id
-      left join user_ad_day a on a.app_id = ${appId} and a.client_id = d.client_id and a.day = d.day
-        and a.span_t = d.span_t and a.span_r = d.span_r and a.ad_unit = d.ad_unit and a.unpriced_count > 0
-      left join ad_ecpm e on e.app_id = ${appId} and e.ad_unit = d.ad_unit
-        and e.from_day <= d.day and (e.until_day is null or e.until_day > d.day)
-      where d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}) shown
+      where ${where}) shown
     group by ${columns}`;
 }
 
@@ -81,18 +72,3 @@ const adMeasures = measures({
   ad_pulled_micros: sql`sum(pulled)`,
   ad_estimated_micros: sql`sum(estimated)`,
 });
-
-/** The shown ads with their spans, unit and reported revenue, as apply counts them. */
-function shownAds({ appId, fromDay, untilDay }: UserRange): Sql {
-  const unit = sql`e.properties ->> '$ad_unit_id'`;
-  const spanSince = (base: Sql) => sql`floor((e.at_ms - ${base}) / 86400000.0)::int`;
-  return sql`select e.client_id, e.day, e.at_ms, e.fingerprint, ${spanSince(TOUCHED_AT)} as span_t,
-      ${spanSince(sql`u.registered_at_ms`)} as span_r,
-      (case when jsonb_typeof(e.properties -> '$ad_unit_id') not in ('string', 'number') or ${unit} is null then ''
-        when octet_length(${unit}) > 200 then left(${unit}, 50) else ${unit} end) collate "C" as ad_unit,
-      case when jsonb_typeof(e.properties -> '$ecpm') = 'number'
-        then round(least((e.properties ->> '$ecpm')::numeric * 1000, 9007199254740991)) else 0 end::bigint as micros
-    from event e join user_account u on u.app_id = e.app_id and u.client_id = e.client_id
-    where e.app_id = ${appId} and e.day >= ${fromDay}::date and e.day < ${untilDay}::date
-      and e.type = 'track' and e.event = '$AdShow'`;
-}

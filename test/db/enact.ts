@@ -16,6 +16,7 @@ import {
   ACCOUNTS,
   arriving,
   CAMPAIGN_ROWS,
+  CUT_UNIT,
   ECPMS,
   hasDevice,
   type Made,
@@ -187,7 +188,7 @@ function eventOf(happening: Happening): object {
 
 function adOf({ micros, unit }: Extract<Happening, { kind: "ad" }>): object {
   const told = micros === 0 ? {} : { $ecpm: micros / 1000 };
-  return { ...told, $ad_type: "reward", $ad_unit_id: unit };
+  return { ...told, $ad_type: "reward", $ad_unit_id: unit === CUT_UNIT ? `${unit}季节` : unit };
 }
 
 /** Sets eCPMs after the first ads have been counted without them; the second one at another amount first. */

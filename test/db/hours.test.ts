@@ -91,6 +91,21 @@ test("pulled revenue is with each ad in its hour, and adds up to that of the day
   });
 });
 
+test("a unit's id that is too long is cut by the hour as it is by the day", async () => {
+  const before = app;
+  app = await makeApp(stage.pool);
+  await stage.register("ann", {}, head());
+  await did("ann", "$AdShow", 1, { $ad_unit_id: "夏".repeat(70) });
+  await stage.applyAll();
+  const units = [{ adUnit: "夏".repeat(66), views: 1, micros: 1_000_000 }];
+  await inTransaction(stage.pool, (tx) =>
+    storeAdRevenue(tx, { ...key, appId: app.appId }, { day: DAY, units, pulledAtMs: NOW_MS }),
+  );
+  await settle();
+  expect(await byHour()).toMatchObject({ "13": [1, 0, 1, 1, 1, 1], total: [1, 0, 1, 1, 1, 1] });
+  app = before;
+});
+
 test("a day whose events are no longer kept is refused by the hour, and answered by the day", async () => {
   await dropEventDaysBefore(stage.pool, "2024-06-16");
   await expect(byHour()).rejects.toThrow(

@@ -131,13 +131,14 @@ describe("revenue that the platform told", () => {
     expect(await revenue()).toEqual([2, 0, 0, 2]);
   });
 
+  const told = async () => {
+    await settle();
+    const wish = readTimelineWish("ann", { event: "$AdShow" });
+    const timeline = await readTimeline(stage.pool, { appId: app.appId, timeZone: app.timeZone }, wish);
+    return timeline!.items.map((item) => (item.kind === "event" ? item.ad_revenue : item.kind));
+  };
+
   test("is told for each ad in the user's timeline, as reported, pulled or estimated", async () => {
-    const told = async () => {
-      await settle();
-      const wish = readTimelineWish("ann", { event: "$AdShow" });
-      const timeline = await readTimeline(stage.pool, { appId: app.appId, timeZone: app.timeZone }, wish);
-      return timeline!.items.map((item) => (item.kind === "event" ? item.ad_revenue : item.kind));
-    };
     await show("ann", 1, { $ecpm: 2000 });
     await show("ann", 1);
     await show("ann", 1, { $ad_unit_id: "b" });
@@ -145,6 +146,12 @@ describe("revenue that the platform told", () => {
     expect(await told()).toEqual([undefined, { origin: "estimated", amount: 1 }, reported]);
     await pull(5_000_000);
     expect(await told()).toEqual([undefined, { origin: "pulled", amount: 3 }, reported]);
+  });
+
+  test("is told so that the ads of a timeline add up to it", async () => {
+    await show("ann", 3);
+    await pull(100);
+    expect(await told()).toEqual([33, 33, 34].map((micros) => ({ origin: "pulled", amount: micros / 1_000_000 })));
   });
 
   const revenueThen = async () => {

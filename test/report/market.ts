@@ -36,6 +36,9 @@ export const hasDevice = (source: Source) => source === "late_touch" || source =
 /** The time after which a user comes back, through another ad. */
 export const RETURN_MS = 4 * DAY_MS;
 
+/** What is left of a unit's id that is too long: 198 bytes, and the next character would need three. */
+export const CUT_UNIT = "夏".repeat(66);
+
 const offsets = fc.oneof(
   pick(0, 1, HOUR_MS, DAY_MS - 1, DAY_MS, 3 * DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS, 30 * DAY_MS - 1, 30 * DAY_MS),
   pick(-HOUR_MS, -2 * DAY_MS),
@@ -49,7 +52,7 @@ const happenings = fc.uniqueArray(
     afterMs: offsets,
     cents: pick(1, 600, 99_999),
     micros: pick(1, 80_000, 33_333, 0, 0),
-    unit: pick("unit1", "unit2", ""),
+    unit: pick("unit1", "unit2", "", CUT_UNIT),
     order: fc.nat(1),
     isWhole: fc.boolean(),
     method: pick("", "wechat", "midas"),
@@ -296,6 +299,7 @@ export const ECPMS: Ecpm[] = [
 /** More than the clients have reported, less than that, nothing, and what cannot be divided evenly. */
 export const PULLED: PulledRevenue[] = [
   ...["unit1", "unit2"].map((unit) => ({ unit, day: dayAfter(0), micros: 1_000_000 })),
+  ...[0, 2].map((days) => ({ unit: CUT_UNIT, day: dayAfter(days), micros: 400_003 })),
   { unit: "unit1", day: dayAfter(1), micros: 10 },
   { unit: "unit2", day: dayAfter(1), micros: 0 },
   { unit: "unit1", day: dayAfter(3), micros: 200_003 },

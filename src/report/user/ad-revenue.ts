@@ -1,18 +1,14 @@
 import type { TimelineItem } from "../../contract/admin/admin-user.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
-import { adUnitOf } from "../../domain/ad-revenue.ts";
+import { pricedAds } from "../../db/shown-ad.ts";
 import type { Calendar } from "../../domain/calendar.ts";
-import { type JsonObject, numberOf } from "../../domain/json.ts";
-import { microsOfEcpm } from "../../domain/money.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 
 /** What a shown ad earned, and who says so. */
 export type AdRevenue = Extract<TimelineItem, { kind: "event" }>["ad_revenue"];
 
-type Shown = { event: string; atMs: number; properties: JsonObject };
-type Told = { day: string; adUnit: string; pulledMicros: number | null; views: number; viewMicros: number | null };
-
-const MICROS = 1_000_000;
+type Shown = { event: string; atMs: number; fingerprint: string };
+type Priced = { fingerprint: string; micros: number; pulled: number | null; estimated: number | null };
 
 /** Tells what each of a user's ads earned: reported with the ad, its share of what was pulled, or estimated. */
 export async function adRevenueReader(
@@ -20,34 +16,27 @@ export async function adRevenueReader(
   user: UserKey,
   { events, calendar }: { events: readonly Shown[]; calendar: Calendar },
 ): Promise<(event: Shown) => AdRevenue> {
-  const days = new Set(events.filter(isAd).map(({ atMs }) => calendar.dayOf(atMs)));
-  const told = new Map((await loadTold(executor, user, [...days])).map((one) => [keyOf(one), one]));
-  return (event) => {
-    if (!isAd(event)) return undefined;
-    const micros = microsOfEcpm(numberOf(event.properties.$ecpm));
-    if (micros !== 0) return { origin: "reported", amount: micros / MICROS };
-    const adUnit = adUnitOf(event.properties.$ad_unit_id);
-    const unit = told.get(keyOf({ day: calendar.dayOf(event.atMs), adUnit }));
-    if (!unit) return undefined;
-    if (unit.pulledMicros !== null) {
-      return { origin: "pulled", amount: Math.round(unit.pulledMicros / unit.views) / MICROS };
-    }
-    return unit.viewMicros === null ? undefined : { origin: "estimated", amount: unit.viewMicros / MICROS };
+  const shown = events.filter(({ event }) => event === "$AdShow");
+  const days = new Set(shown.map(({ atMs }) => calendar.dayOf(atMs)));
+  const ads = new Map((await loadAds(executor, user, [...days])).map((ad) => [ad.fingerprint, ad]));
+  return ({ fingerprint }) => {
+    const ad = ads.get(fingerprint);
+    if (!ad) return undefined;
+    if (ad.micros !== 0) return { origin: "reported", amount: ad.micros / MICROS };
+    if (ad.pulled !== null) return { origin: "pulled", amount: ad.pulled / MICROS };
+    return ad.estimated === null ? undefined : { origin: "estimated", amount: ad.estimated / MICROS };
   };
 }
 
-const isAd = ({ event }: Shown) => event === "$AdShow";
-const keyOf = ({ day, adUnit }: Pick<Told, "day" | "adUnit">) => `${day} ${adUnit}`;
+const MICROS = 1_000_000;
 
-async function loadTold(executor: Executor, { appId, clientId }: UserKey, days: readonly string[]): Promise<Told[]> {
+/** All ads of these days, because each one's share depends on how many there are. */
+async function loadAds(executor: Executor, { appId, clientId }: UserKey, days: readonly string[]): Promise<Priced[]> {
   if (days.length === 0) return [];
-  return query<Told>(
+  const own = sql`e.client_id = ${clientId} and e.day = any(${days}::date[])`;
+  return query<Priced>(
     executor,
-    sql`select a.day, a.ad_unit, sum(a.pulled_micros)::bigint as pulled_micros, sum(a.unpriced_count)::bigint as views,
-        max(e.view_micros) as view_micros
-      from user_ad_day a left join ad_ecpm e on e.app_id = a.app_id and e.ad_unit = a.ad_unit
-        and e.from_day <= a.day and (e.until_day is null or e.until_day > a.day)
-      where a.app_id = ${appId} and a.client_id = ${clientId} and a.day = any(${days}::date[]) and a.unpriced_count > 0
-      group by a.day, a.ad_unit`,
+    sql`select replace(fingerprint::text, '-', '') as fingerprint, micros, pulled::bigint as pulled, estimated
+      from (${pricedAds(appId, own)}) ad`,
   );
 }
