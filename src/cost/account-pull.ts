@@ -66,8 +66,9 @@ async function pullLocked(deps: CrawlDeps, { client, key, plan }: Job, options: 
   const [app] = await loadAppRules(client, [key.appId]);
   if (!found || !account || !app) return { ...key, ...NOTHING };
   const connector = connectorOf(account);
-  const spans = typeof connector === "string" ? [] : connector.spans;
-  const days = daysIn(plan, found.state, { nowMs, calendar: calendarOf(app.timeZone), reachDays: reachOf(spans) });
+  const at = { nowMs, calendar: calendarOf(app.timeZone) };
+  const reports = typeof connector === "string" ? { spans: [] } : connector;
+  const days = daysIn(plan, found.state, { ...at, reachDays: reachOf(reports, at) });
   if (days.length === 0) return { ...key, ...NOTHING };
   const outcome = await pullDays(deps, { client, account, connector, app, days }, options);
   if (outcome.error === STOPPED) return { ...key, ...outcome.sum, error: STOPPED };

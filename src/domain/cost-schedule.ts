@@ -1,4 +1,4 @@
-import { addDays, type Calendar, daysBetween } from "./calendar.ts";
+import { addDays, type Calendar, calendarOf, daysBetween } from "./calendar.ts";
 
 /** The last pull of a day, and the first of the pulls, one after another, that found the figures of this one. */
 export type DayPull = { atMs: number; sameSinceMs: number };
@@ -159,9 +159,13 @@ export function rangesOf(days: readonly string[], spans: readonly DaySpan[], tod
   return ranges.map(({ fromDay, toDay }) => ({ fromDay, toDay }));
 }
 
-/** How far back the furthest reports reach. Without any, every day counts as within reach. */
-export function reachOf(spans: readonly DaySpan[]): number {
-  return spans.at(-1)?.reachDays ?? Number.POSITIVE_INFINITY;
+/** The reports of a platform, and the time zone in which it counts how far back they reach; without one, the app's. */
+export type Reports = { spans: readonly DaySpan[]; reachZone?: string };
+
+/** How many of the app's days the furthest reports reach back. Without any reports, every day counts as within reach. */
+export function reachOf({ spans, reachZone }: Reports, { nowMs, calendar }: Omit<ScheduleAt, "reachDays">): number {
+  const days = spans.at(-1)?.reachDays ?? Number.POSITIVE_INFINITY;
+  return reachZone === undefined ? days : days - daysBetween(calendar.dayOf(nowMs), calendarOf(reachZone).dayOf(nowMs));
 }
 
 /** The days of a range, newest first. */

@@ -4,7 +4,7 @@ import { type App, changeApp } from "../../src/db/app.ts";
 import { ErasureDigest, noteErasure } from "../../src/db/erased-user.ts";
 import { loadInstallationSecrets } from "../../src/db/installation.ts";
 import { addDays } from "../../src/domain/calendar.ts";
-import { vault } from "../db/temp-database.ts";
+import { makeApp, vault } from "../db/temp-database.ts";
 import { ACCESS, CostStage, NOON_MS, TODAY, YESTERDAY } from "./stage.ts";
 
 const stage = new CostStage();
@@ -89,6 +89,11 @@ test("a new account is pulled as far back as the platform tells, and a day befor
   const old = addDays(TODAY, -3);
   const { error } = await stage.pull(own, { kind: "range", fromDay: old, toDay: old });
   expect(error).toMatch(/28001007: date_hour is too long ago/);
+});
+
+test("the platform's reach is counted in its own days, whatever the app's time zone", async () => {
+  app = await makeApp(stage.pool, "America/New_York");
+  expect(await stage.pull(await account(), { kind: "open" })).toMatchObject({ days: 2, error: "" });
 });
 
 test.each<[string, () => void, RegExp]>([

@@ -185,7 +185,18 @@ test("a range stays within the reports that reach its days", () => {
     { fromDay: ago(36), toDay: ago(7) },
     { fromDay: ago(45), toDay: ago(37) },
   ]);
-  expect([reachOf(spans), reachOf([])]).toEqual([180, Number.POSITIVE_INFINITY]);
+  const at = { nowMs: 0, calendar };
+  expect([reachOf({ spans }, at), reachOf({ spans: [] }, at)]).toEqual([180, Number.POSITIVE_INFINITY]);
+});
+
+test.each<[zone: string, clock: string, days: number]>([
+  ["Asia/Shanghai", "12:00:00", 3],
+  ["America/New_York", "12:00:00", 2],
+  ["America/New_York", "20:00:00", 3],
+  ["Pacific/Auckland", "20:00:00", 4],
+])("a platform's reach of 3 days in Shanghai, seen from %s at %s there, is %i days", (zone, clock, days) => {
+  const reports = { spans: [{ reachDays: 3, daysMax: 1 }], reachZone: "Asia/Shanghai" };
+  expect(reachOf(reports, { nowMs: at(clock), calendar: calendarOf(zone) })).toBe(days);
 });
 
 /**

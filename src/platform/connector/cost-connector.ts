@@ -87,6 +87,8 @@ export type CostConnector = {
   fields: readonly AccountField[];
   /** How far back the platform's reports reach, nearest first. */
   spans: readonly DaySpan[];
+  /** The time zone of the days of `spans`, where a day beyond them must not be asked for. */
+  reachZone?: string;
   /** The first questions for a range of days, both ends included. */
   start(range: { fromDay: string; toDay: string }, context: CallContext): CostQuestion[];
   subjectOf(question: CostQuestion): Subject;

@@ -33,6 +33,7 @@ export const douyinRevenue: CostConnector = {
   }),
   // A day beyond the reach may come empty, and would then replace what is stored.
   spans: [{ reachDays: 3, daysMax: 1 }],
+  reachZone: "Asia/Shanghai",
   start: (range) => daysOf(range).map((day): CostQuestion => ({ list: "records", day, page: 1 })),
   subjectOf: () => "costs",
   request,
