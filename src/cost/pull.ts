@@ -235,7 +235,7 @@ function inOrder<Part>(parts: readonly Part[], by: (part: Part) => string): Part
 }
 
 async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly PulledName[]): Promise<void> {
-  const { adPlatform, advertiserId } = key;
+  const { appId, adPlatform, advertiserId } = key;
   const known = new Map<string, PulledName>();
   for (const name of names) {
     const before = known.get(`${name.level} ${name.id}`);
@@ -246,10 +246,11 @@ async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly Pu
   const accounts = [...known.values()].filter(({ level }) => level === "account");
   await learnAdvertisers(
     tx,
+    appId,
     accounts.map(({ name, status }) => ({ adPlatform, advertiserId, name, status })),
   );
   const objects = [...known.values()].flatMap(({ level, id, name, status }): AdObject[] =>
     level === "account" ? [] : [{ adPlatform, level: level satisfies AdLevel, objectId: id, name, status }],
   );
-  await learnAdObjects(tx, objects);
+  await learnAdObjects(tx, appId, objects);
 }

@@ -64,7 +64,7 @@ test("a month with managed campaigns equals the account's own total, day by day"
 test("what is not by ad stands beside its campaign, by its name", async () => {
   const { rows: found } = await stage.pool.query(
     `select c.gid, o.name, count(*)::int as days, sum(c.cost_e4)::bigint as cost from cost c
-      left join ad_object o on o.ad_platform = c.ad_platform and o.level = 'plan' and o.object_id = c.gid
+      left join ad_object o on o.app_id = c.app_id and o.ad_platform = c.ad_platform and o.level = 'plan' and o.object_id = c.gid
       where c.app_id = $1 and c.aid = '' group by 1, 2 order by 1`,
     [app.appId],
   );

@@ -70,8 +70,8 @@ describe.each(PLATFORMS)("$name", ({ name, start, status }) => {
     expect(fine).toMatchObject({ rows: 4, costE4: 18_700, error: "" });
     expect(await stored()).toEqual(byCreative(TODAY));
     const { rows: names } = await stage.pool.query(
-      "select name, status from ad_object where level = 'creative' and ad_platform = $1 order by 1",
-      [name],
+      "select name, status from ad_object where level = 'creative' and app_id = $1 order by 1",
+      [app.appId],
     );
     expect(names).toEqual(["Cow", "Dog", "Duck"].map((one) => ({ name: one, status })));
   });

@@ -7,7 +7,9 @@ import type { CostRow } from "../../sim/platforms/costs.ts";
 import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../../src/cost/file-import.ts";
+import { advertisersOf } from "../../src/db/ad-names.ts";
 import { type App, changeApp } from "../../src/db/app.ts";
+import { query, sql } from "../../src/db/engine/sql.ts";
 import type { PlatformAccount } from "../../src/db/platform-account.ts";
 import { ACCESS, ACCOUNT, CostStage, NOON_MS, spent, TODAY, YESTERDAY } from "./stage.ts";
 
@@ -71,11 +73,7 @@ test("names, statuses and people's remarks stay if the platform does not send th
   await importAdObjects(stage.pool, file("ad_platform,level,id,name,status", ...objects));
   await stage.pull(own, ONE);
   const advertiser = async () =>
-    (
-      await stage.pool.query("select * from advertiser where ad_platform = 'kuaishou' and advertiser_id = $1", [
-        ACCOUNT,
-      ])
-    ).rows[0];
+    (await query(stage.pool, sql`select * from ${advertisersOf(app.appId)} a where advertiser_id = ${ACCOUNT}`))[0];
   const told = { name: `Account ${ACCOUNT}`, status: "open", remark: "note", operator: "ann", dept: "games" };
   expect(await advertiser()).toMatchObject(told);
   expect(await stage.names("plan")).toContain("kuaishou | Plan 7100000000000000002 | valid");

@@ -115,8 +115,8 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
       );
     }
     const { rows: advertisers } = await stage.pool.query(
-      "select name, status from advertiser where ad_platform = $1 and advertiser_id = $2",
-      [name, ACCOUNT],
+      "select name, status from advertiser where app_id = $1 and ad_platform = $2 and advertiser_id = $3",
+      [app.appId, name, ACCOUNT],
     );
     expect(advertisers).toEqual([{ name: accountName, status: statuses.account }]);
     expect(await stage.pulls(app)).toMatchObject([

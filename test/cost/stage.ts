@@ -190,7 +190,7 @@ export class CostStage {
 
   async names(level: "plan" | "ad"): Promise<string[]> {
     const { rows } = await this.pool.query(
-      `select concat_ws(' | ', ad_platform, name, status) as row from ad_object where level = $1 order by 1`,
+      `select distinct concat_ws(' | ', ad_platform, name, status) as row from ad_object where level = $1 order by 1`,
       [level],
     );
     return rows.map(({ row }) => row);

@@ -270,7 +270,7 @@ describe("names", () => {
     expect(await advertisers("ad_platform,advertiser_id,name,status,remark,operator\nTENCENT,acc,T,on,r,ann\n")).toBe(
       1,
     );
-    expect(await rowsOf(database.pool, "advertiser")).toEqual([
+    expect(await rowsOf(database.pool, "advertiser", ["app_id"])).toEqual([
       { ad_platform: "kuaishou", advertiser_id: "acc", name: "K", status: "", remark: "", operator: "", dept: "" },
       { ad_platform: "tencent", advertiser_id: "acc", name: "T", status: "on", remark: "r", operator: "ann", dept: "" },
     ]);
@@ -281,7 +281,7 @@ describe("names", () => {
       2,
     );
     expect(await adObjects("ad_platform,level,id,name\ntencent,ad,1,new\n")).toBe(1);
-    expect(await rowsOf(database.pool, "ad_object")).toEqual([
+    expect(await rowsOf(database.pool, "ad_object", ["app_id"])).toEqual([
       { ad_platform: "tencent", level: "ad", object_id: "1", name: "new", status: "" },
       { ad_platform: "tencent", level: "plan", object_id: "1", name: "计划", status: "on" },
     ]);

@@ -1,3 +1,4 @@
+import { advertisersOf } from "../../db/ad-names.ts";
 import { costRows } from "../../db/cost.ts";
 import { cubeRows, distinctUsers, userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
@@ -96,7 +97,7 @@ export function sumReader(measures: readonly Measure[]): (row: Record<string, un
 /** The joins that give the row r its optimiser and department. */
 export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sql {
   if (!dimensions.some(isDerived)) return sql``;
-  return sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
+  return sql`left join ${advertisersOf(appId)} a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
     left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`;
 }
 

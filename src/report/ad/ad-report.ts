@@ -1,4 +1,4 @@
-import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
+import { type AdName, loadAdNames, type NamedLevel } from "../../db/ad-names.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadEventParts } from "../../db/event-day.ts";
 import { needsEvents } from "../../db/hour-activity.ts";
@@ -136,7 +136,7 @@ async function namesOf(executor: Executor, request: AdReportRequest, rows: reado
   for (const dimension of new Set(associated.map((name) => ASSOCIATED[name].dimension))) {
     const at = dimensions.indexOf(dimension);
     const ids = [...new Set(rows.map(({ values }) => values[at]!))];
-    found.set(dimension, await loadNames(executor, dimension, ids));
+    found.set(dimension, await loadAdNames(executor, { appId: request.appId, level: levelOf(dimension), ids }));
   }
   const platformAt = dimensions.indexOf("ad_platform");
   const byId = new Map<string, AdName>();
@@ -159,7 +159,7 @@ async function namesOf(executor: Executor, request: AdReportRequest, rows: reado
   );
 }
 
-function loadNames(executor: Executor, dimension: Dimension, ids: readonly string[]): Promise<AdName[]> {
-  if (dimension === "advertiser_id") return loadAdvertiserNames(executor, ids);
-  return loadAdObjectNames(executor, dimension === "gid" ? "plan" : dimension === "aid" ? "ad" : "creative", ids);
+function levelOf(dimension: Dimension): NamedLevel {
+  if (dimension === "advertiser_id") return "account";
+  return dimension === "gid" ? "plan" : dimension === "aid" ? "ad" : "creative";
 }

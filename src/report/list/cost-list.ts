@@ -1,3 +1,4 @@
+import { type AdLevel, loadAdNames, type NamedLevel } from "../../db/ad-names.ts";
 import type { Cost } from "../../db/cost.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { type Calendar, calendarOf } from "../../domain/calendar.ts";
@@ -37,7 +38,6 @@ type DayRow = Sums & {
   date: string;
   adPlatform: string;
   advertiserId: string;
-  name: string;
   /** Rows unchanged since they were pulled. */
   pulledRows: number;
   notByAdE4: number;
@@ -55,17 +55,20 @@ export async function listCostDays(
 ): Promise<CostDays> {
   const rows = await query<DayRow>(
     executor,
-    sql`select d.*, coalesce(a.name, '') as name from (
-        select c.day as date, c.ad_platform, c.advertiser_id, ${sums},
-          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as pulled_rows, max(c.changed_at_ms) as changed_at_ms,
-          coalesce(sum(c.cost_e4) filter (where c.aid = ''), 0)::bigint as not_by_ad_e4
-        from cost c
-        left join cost_pull p on p.app_id = c.app_id and p.ad_platform = c.ad_platform
-          and p.advertiser_id = c.advertiser_id and p.day = c.day
-        where ${isIn(range)} group by c.day, c.ad_platform, c.advertiser_id
-        order by c.day desc, c.ad_platform, c.advertiser_id limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) d
-      left join advertiser a on a.ad_platform = d.ad_platform and a.advertiser_id = d.advertiser_id
-      order by d.date desc, d.ad_platform, d.advertiser_id`,
+    sql`select c.day as date, c.ad_platform, c.advertiser_id, ${sums},
+        count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as pulled_rows, max(c.changed_at_ms) as changed_at_ms,
+        coalesce(sum(c.cost_e4) filter (where c.aid = ''), 0)::bigint as not_by_ad_e4
+      from cost c
+      left join cost_pull p on p.app_id = c.app_id and p.ad_platform = c.ad_platform
+        and p.advertiser_id = c.advertiser_id and p.day = c.day
+      where ${isIn(range)} group by c.day, c.ad_platform, c.advertiser_id
+      order by c.day desc, c.ad_platform, c.advertiser_id limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+  );
+  const accountOf = await nameReader(
+    executor,
+    { appId: range.appId, level: "account" },
+    rows,
+    (row) => row.advertiserId,
   );
   const [total] = await query<Sums & { days: number }>(
     executor,
@@ -75,18 +78,31 @@ export async function listCostDays(
   const calendar = calendarOf(timeZone);
   return {
     page_info: pageInfo(page, days),
-    days: rows.map((row) => shownDay(row, calendar)),
+    days: rows.map((row) => shownDay(row, accountOf(row), calendar)),
     total: shownSums(all),
   };
 }
 
-function shownDay(row: DayRow, calendar: Calendar): CostDay {
+/** Reads the name of one of a row's ids; empty where none is known. */
+async function nameReader<Row extends { adPlatform: string }>(
+  executor: Executor,
+  of: { appId: number; level: NamedLevel },
+  rows: readonly Row[],
+  idOf: (row: Row) => string,
+): Promise<(row: Row) => string> {
+  const ids = [...new Set(rows.map(idOf))].filter((id) => id !== "");
+  const names = ids.length === 0 ? [] : await loadAdNames(executor, { ...of, ids });
+  const byId = new Map(names.map(({ adPlatform, id, name }) => [`${adPlatform} ${id}`, name]));
+  return (row) => byId.get(`${row.adPlatform} ${idOf(row)}`) ?? "";
+}
+
+function shownDay(row: DayRow, name: string, calendar: Calendar): CostDay {
   const source = row.pulledRows === 0 ? "file" : row.pulledRows === row.rows ? "pull" : "both";
   return {
     date: row.date,
     ad_platform: row.adPlatform,
     advertiser_id: row.advertiserId,
-    advertiser_name: row.name,
+    advertiser_name: name,
     ...shownSums(row),
     source,
     not_by_ad: row.notByAdE4 / 10_000,
@@ -124,41 +140,36 @@ export type CostRows = { page_info: PageInfo; rows: CostRow[] };
 export async function listCostRows(executor: Executor, range: CostRange, page: Page): Promise<CostRows> {
   const rows = await query<StoredCost>(
     executor,
-    sql`select c.*, coalesce(g.name, '') as gid_name, coalesce(a.name, '') as aid_name, coalesce(k.name, '') as creative_name from (
-        select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel, c.os_platform,
-          c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
-        from cost c where ${isIn(range)} ${rowOrder} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) c
-      left join ad_object g on g.ad_platform = c.ad_platform and g.level = 'plan' and g.object_id = c.gid
-      left join ad_object a on a.ad_platform = c.ad_platform and a.level = 'ad' and a.object_id = c.aid
-      left join ad_object k on k.ad_platform = c.ad_platform and k.level = 'creative' and k.object_id = c.cid
-      order by c.date desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel,
-        c.os_platform, c.campaign_id`,
+    sql`select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.cid, c.csite, c.channel, c.os_platform,
+        c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
+      from cost c where ${isIn(range)} ${rowOrder} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
   );
+  const { appId } = range;
+  const names = {
+    plan: await nameReader(executor, { appId, level: "plan" }, rows, ({ gid }) => gid),
+    ad: await nameReader(executor, { appId, level: "ad" }, rows, ({ aid }) => aid),
+    creative: await nameReader(executor, { appId, level: "creative" }, rows, ({ cid }) => cid),
+  };
   const [counted] = await query<{ rows: number }>(
     executor,
     sql`select count(*) as rows from cost c where ${isIn(range)}`,
   );
-  return { page_info: pageInfo(page, counted!.rows), rows: rows.map(shownCost) };
+  return { page_info: pageInfo(page, counted!.rows), rows: rows.map((row) => shownCost(row, names)) };
 }
 
-type StoredCost = Omit<Cost, "appId" | "day"> & {
-  date: string;
-  gidName: string;
-  aidName: string;
-  creativeName: string;
-};
+type StoredCost = Omit<Cost, "appId" | "day"> & { date: string };
 
-function shownCost(row: StoredCost): CostRow {
+function shownCost(row: StoredCost, names: Record<AdLevel, (row: StoredCost) => string>): CostRow {
   return {
     date: row.date,
     ad_platform: row.adPlatform,
     advertiser_id: row.advertiserId,
     gid: row.gid,
-    gid_name: row.gidName,
+    gid_name: names.plan(row),
     aid: row.aid,
-    aid_name: row.aidName,
+    aid_name: names.ad(row),
     creative: row.cid,
-    creative_name: row.creativeName,
+    creative_name: names.creative(row),
     csite: row.csite,
     channel: row.channel,
     os_platform: row.osPlatform,

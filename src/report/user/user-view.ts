@@ -1,6 +1,6 @@
 import type { UserView } from "../../contract/admin/admin-user.ts";
 import { withAdvertisers } from "../../db/ad-account.ts";
-import { loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
+import { loadAdNames, type NamedLevel } from "../../db/ad-names.ts";
 import type { AppRules } from "../../db/app.ts";
 import { loadCampaign } from "../../db/campaign.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
@@ -62,14 +62,16 @@ function sourceFields(user: UserAccount, app: Pick<AppRules, "timeZone">): Omit<
 
 /** Display names of the campaign, account, plan and ad; empty where none is known. */
 async function namesOf(executor: Executor, user: UserAccount): Promise<Pick<UserView["source"], Names>> {
-  const { adPlatform } = user;
-  const nameIn = (names: readonly { adPlatform: string; name: string }[]) =>
-    names.find((one) => one.adPlatform === adPlatform)?.name ?? "";
+  const { appId, adPlatform } = user;
+  const nameOf = async (level: NamedLevel, id: string) => {
+    const names = await loadAdNames(executor, { appId, level, ids: [id] });
+    return names.find((one) => one.adPlatform === adPlatform)?.name ?? "";
+  };
   return {
     campaign_name: (await loadCampaign(executor, user))?.name ?? "",
-    advertiser_name: nameIn(await loadAdvertiserNames(executor, [user.advertiserId])),
-    gid_name: nameIn(await loadAdObjectNames(executor, "plan", [user.gid])),
-    aid_name: nameIn(await loadAdObjectNames(executor, "ad", [user.aid])),
+    advertiser_name: await nameOf("account", user.advertiserId),
+    gid_name: await nameOf("plan", user.gid),
+    aid_name: await nameOf("ad", user.aid),
   };
 }
 

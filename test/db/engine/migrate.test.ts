@@ -125,6 +125,35 @@ test("days with partitions from an earlier version keep them, and distant days b
   expect((await loadEventParts(pool)).stateOf("2024-06-30")).toBe("dropped");
 });
 
+test("stored names go to every app that knows their ids, and the others stay for all apps", async () => {
+  database = await databaseBefore("0041-names-by-app.sql");
+  const { pool } = database;
+  await pool.query(
+    "insert into advertiser values ('vivo', 'a1', 'Known', '', '', '', ''), ('vivo', 'a9', 'New', '', '', '', '')",
+  );
+  await pool.query("insert into ad_object values ('vivo', 'plan', 'g1', 'Plan', ''), ('vivo', 'ad', 'g1', 'Ad', '')");
+  const cost = (appId: number, gid: string) =>
+    pool.query(
+      `insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform,
+          turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
+        values ($1, '2024-06-15', 'vivo', 'a1', $2, '', '', '', '', '', '', 0, 0, 0, 0)`,
+      [appId, gid],
+    );
+  await cost(1, "g1");
+  await cost(2, "g2");
+  await migrate(pool, options);
+  const { rows } = await pool.query(
+    "select app_id, name from advertiser union all select app_id, name from ad_object order by 2, 1",
+  );
+  expect(rows.map(({ app_id, name }) => [app_id, name])).toEqual([
+    [0, "Ad"],
+    [1, "Known"],
+    [2, "Known"],
+    [0, "New"],
+    [1, "Plan"],
+  ]);
+});
+
 test("profiles over 256 KiB are cut once, and the audit log says so", async () => {
   database = await migratedDatabase();
   const { pool } = database;
