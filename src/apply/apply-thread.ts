@@ -70,6 +70,8 @@ export function startApplyThread(
     },
     hold(next) {
       term = next;
+      // The lock is released last.
+      if (stopping) return;
       const thread = worker;
       thread.postMessage({ kind: "term", term } satisfies ThreadMessage);
       clearTimeout(hanging);

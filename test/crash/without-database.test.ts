@@ -6,7 +6,6 @@ import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
 import type { App } from "../../src/db/app.ts";
 import { settingsFileOf } from "../../src/intake/settings-copy.ts";
 import { attemptStart, makeDataDir } from "../process/launch.ts";
-import { AdminCaller } from "../support/admin-caller.ts";
 import { eventually } from "../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";
@@ -65,9 +64,6 @@ test("a start without the database collects for known apps, says what is missing
       /^The database could not be opened since the start: .* Data is collected by the settings of 20/,
     ),
   });
-  const health = await new AdminCaller(server).get("health");
-  expect(health.data).toMatchObject({ problems: expect.arrayContaining(["database_away"]), database: null });
-  expect(health.data.missing).toMatch(/^The database could not be opened since the start/);
   expect((await server.collect(app, "known", [event("at_once")])).code).toBe(0);
   expect((await server.register(app, "late")).code).toBe(0);
   expect((await server.collect(app, "late", [event("of_late")])).code).toBe(0);

@@ -114,9 +114,6 @@ export const healthAnswer = Type.Object({
   roles: Type.Array(Type.String()),
   memory_bytes: count("Resident memory"),
   live_watchers: count("Open live streams"),
-  missing: Type.String({
-    description: "After a start without the database, until it is open: what does not work, and why; otherwise empty",
-  }),
   intake,
   disk,
   backup: orNull(backup),

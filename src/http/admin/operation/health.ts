@@ -38,8 +38,6 @@ type OwnContext = {
   applyLagMs: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
-  /** What does not work since a start without the database, or undefined when all does. */
-  missing: () => string | undefined;
   /** The scheduled backups, and how long one has been due. */
   backups: { state(): BackupState | undefined; overdueMs(): number };
   vitals: Vitals;
@@ -81,7 +79,6 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
     roles: [...config.roles],
     memory_bytes: process.memoryUsage.rss(),
     live_watchers: live.watchers,
-    missing: context.missing() ?? "",
     intake: {
       obstacle: intake.obstacle() ?? "",
       backlog_bytes: intake.backlogBytes,

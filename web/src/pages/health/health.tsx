@@ -67,11 +67,6 @@ function Head({ health }: { health: HealthAnswer }) {
             <li key={problem} className={GRAVE.includes(problem) ? "grave" : undefined}>
               {text.problems[problem]}
               {problem === "apply_stuck" && <span className="fault"> {health.intake.apply_obstacle}</span>}
-              {problem === "database_away" && health.missing !== "" && (
-                <>
-                  {text.startedWithout} <span className="fault">{health.missing}</span>
-                </>
-              )}
             </li>
           ))}
         </ul>
