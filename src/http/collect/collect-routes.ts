@@ -5,7 +5,8 @@ import { routeValidatorOf } from "../../contract/validation.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { bodyHeadersOf } from "../body-reader.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
-import { type CollectContext, collect } from "./collect.ts";
+import { type CollectCall, type CollectContext, collect } from "./collect.ts";
+import { shownText } from "./live-call.ts";
 
 /** Skips the body, which is still bytes here: `collect` parses and checks it. */
 const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
@@ -19,7 +20,7 @@ type CollectRoutesContext = CollectContext & { config: Pick<Config, "bodyBytesMa
 export function collectRoutes(server: FastifyInstance, context: CollectRoutesContext): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     request.opened = null;
-    request.collected = await collect(context, {
+    const call: CollectCall = {
       endpoint: request.routeOptions.config.endpoint!,
       app: request.app,
       bytes: request.body as Buffer,
@@ -28,8 +29,9 @@ export function collectRoutes(server: FastifyInstance, context: CollectRoutesCon
       ua: userAgentOf(request),
       plain: undefined,
       isDebug: request.headers["turbo-debug-mode"] === "1",
-    });
-    request.opened = request.collected.body;
+    };
+    request.collected = await collect(context, call);
+    request.opened = shownText(call.plain);
     return reply.type(JSON_TYPE).send(request.collected.answer);
   };
   const route = { bodyLimit: context.config.bodyBytesMax, validatorCompiler, handler };

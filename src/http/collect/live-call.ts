@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import { CODES } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { KIB, LIMITS } from "../../limits.ts";
@@ -22,7 +23,7 @@ const TAKEN_IN: CallResult = { code: CODES.ok.code, message: "" };
 
 /** Shows an accepted collect call. This runs for every call, and nearly always returns at its first check. */
 export function showCollected(context: Pick<ShowContext, "live">, call: CollectCall, collected: Collected): void {
-  const { clientId, receivedAtMs, errors, body, bytes } = collected;
+  const { clientId, receivedAtMs, errors, bytes } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
   context.live.publish({
     appId: call.app.appId,
@@ -35,9 +36,14 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
     errors: errors.slice(0, LIMITS.errorsListed),
     code: TAKEN_IN.code,
     msg: TAKEN_IN.message,
-    body: () => body,
+    body: () => shownText(call.plain),
     bytes,
   });
+}
+
+/** The body for a watcher: parsed again, because few calls are watched. Null when it was judged on another thread. */
+export function shownText(plain: Buffer | undefined): JsonValue {
+  return plain ? bodyOfText(plain) : null;
 }
 
 /** Shows a collect call that was refused as a whole, although its app is known. */
@@ -114,9 +120,9 @@ function withoutTokens({ access_token: _app, token: _user, ...rest }: Record<str
 }
 
 /** The parsed body, or the beginning of its text when it is not JSON. */
-function bodyOfText(bytes: Buffer): unknown {
+function bodyOfText(bytes: Buffer): JsonValue {
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return JSON.parse(bytes.toString("utf8")) as JsonValue;
   } catch {
     return bytes.toString("utf8", 0, TEXT_BYTES_MAX);
   }
