@@ -33,6 +33,10 @@ export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
 export const ABOUT_ALL_APPS = `POST advertiser/import, POST ad-object/import, POST advertiser/import/preview,
   POST ad-object/import/preview, GET developers, GET console-users`;
 
+/** Operations by which somebody gets a way in, or loses one: tokens for programs are refused, whatever their role. */
+export const NOT_BY_TOKEN = `POST api-tokens/create, POST api-tokens/revoke, POST console-users/create,
+  POST console-users/link, POST console-users/role, POST console-users/reset-second-factor`;
+
 export function operationsIn(text: string): string[] {
   return text.split(",").map((name) => name.trim().replace(" ", " /admin/api/v1/"));
 }

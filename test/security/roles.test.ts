@@ -7,7 +7,7 @@ import { ADMIN, AdminCaller, ConsoleUser, consoleUser } from "../support/admin-c
 import { replyTo } from "../support/call.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ADMIN_CASES, THEIRS } from "./admin-cases.ts";
-import { ABOUT_ALL_APPS, CALLED_BY, operationsIn } from "./admin-roles.ts";
+import { ABOUT_ALL_APPS, CALLED_BY, NOT_BY_TOKEN, operationsIn } from "./admin-roles.ts";
 
 const server = sharedServer();
 const RANKS = [...ROLES, "installation"] as const;
@@ -65,6 +65,20 @@ describe("the weakest role that may call", () => {
       if (isEnough) expect([2001, 2002, 2004], `${role}: ${msg}`).not.toContain(code);
       else expect(code, `${role}: ${msg}`).toBe(2004);
     }
+  });
+});
+
+describe("a token with every right may call everything but what makes tokens and sessions:", () => {
+  let program: AdminCaller;
+  beforeAll(async () => {
+    const made = await people.admin.post("api-tokens/create", { name: "all", role: "admin", apps: "all" });
+    program = new AdminCaller(server, { authorization: `Bearer ${made.data.token}` });
+  });
+
+  test.each(cases)("%s", async (name, { call }) => {
+    const { code, msg } = await called(program, name, call(await server.createApp()));
+    const isRefused = operationsIn(NOT_BY_TOKEN).includes(name);
+    expect(code === 2004 && /^A token for programs/.test(msg), msg).toBe(isRefused);
   });
 });
 

@@ -42,6 +42,7 @@ declare module "fastify" {
     /** Who may call a route of the admin interface. */
     access?: Access;
     apps?: AppsNeeded;
+    apiTokens?: "refused";
   }
 }
 
@@ -51,8 +52,10 @@ export function accessOf(request: FastifyRequest): { access: Access; apps: AppsN
 }
 
 /** Refuses a caller whose roles cannot suffice whichever app the call names. Nothing of the body is read before. */
-export function assertMayCall({ grants, mustSetUpFactor }: Actor, request: FastifyRequest): void {
+export function assertMayCall({ grants, tokenId, mustSetUpFactor }: Actor, request: FastifyRequest): void {
   const { access, apps } = accessOf(request);
+  if (tokenId !== undefined && request.routeOptions.config.apiTokens === "refused")
+    throw new ApiError("notGranted", "A token for programs cannot do this: sign in to the console.");
   if (mustSetUpFactor && !request.routeOptions.url?.startsWith("/admin/api/v1/session"))
     throw new ApiError("secondFactor", "Your role needs a second factor: set it up in the console, under Account.");
   if (access === "open" || access === "own") return;

@@ -30,6 +30,11 @@ type Described<Query extends TSchema, Body extends TSchema> = {
   access: Access;
   /** By default `one`. */
   apps?: AppsNeeded;
+  /**
+   * Tokens for programs are refused where somebody gets a way in: whoever has stolen one must not be able to make another
+   * credential of it, which would outlive it.
+   */
+  apiTokens?: "refused";
   query?: Query;
   body?: Body;
   /** How the body is read, when it differs from the usual way. */
@@ -89,9 +94,10 @@ function callOf<Query extends TSchema, Body extends TSchema>(
 function optionsOf<Query extends TSchema, Body extends TSchema>(
   route: Described<Query, Body>,
 ): RouteShorthandOptions & { schema: object } {
-  const { path, summary, access, apps = "one", query, body, reading, admit } = route;
+  const { path, summary, access, apps = "one", apiTokens, query, body, reading, admit } = route;
   if (apps === "one" && access !== "open" && access !== "own") assertNamesApp(route);
-  const description = [route.description, needText(access, apps)].filter(Boolean).join(" ");
+  const refusal = apiTokens === "refused" ? "Not with a token for programs." : "";
+  const description = [route.description, needText(access, apps), refusal].filter(Boolean).join(" ");
   const { bytesMax, ...config } = reading ?? {};
   const schema = {
     summary,
@@ -105,7 +111,7 @@ function optionsOf<Query extends TSchema, Body extends TSchema>(
   };
   return {
     schema,
-    config: { access, apps, ...config },
+    config: { access, apps, ...(apiTokens && { apiTokens }), ...config },
     ...(bytesMax !== undefined && { bodyLimit: bytesMax }),
     ...(admit && { onRequest: async (request: FastifyRequest) => admit(request) }),
   };

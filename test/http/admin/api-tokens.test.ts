@@ -41,8 +41,18 @@ test("a weaker token of a stronger owner stays weak, and its owner's views are i
   expect((await boss.get("report/views", { app_id: app.appId })).data.views).toHaveLength(1);
 });
 
-test("a token can neither make nor revoke tokens, nor change the password", async () => {
+test("a token can neither make nor revoke tokens, nor change the password or get anybody a session", async () => {
   const { id, caller } = await tokenOf(boss, { role: "admin", apps: "all" });
+  const grants = [{ app_id: null, role: "admin" }];
+  for (const [path, more] of [
+    ["create", { grants }],
+    ["link", {}],
+    ["role", { grants }],
+    ["reset-second-factor", {}],
+  ] as const)
+    expect(await caller.post(`console-users/${path}`, { name: lin.name, ...more })).toMatchObject(
+      refused(/sign in to the console/, 2004),
+    );
   const body = { name: "child", role: "viewer", apps: "all" };
   expect(await caller.post("api-tokens/create", body)).toMatchObject(refused(/sign in to the console/, 2004));
   expect(await caller.post("api-tokens/revoke", { id })).toMatchObject(refused(/sign in to the console/, 2004));

@@ -10,7 +10,6 @@ import {
 } from "../../../contract/setting/api-token.ts";
 import { loadApiTokens, type OwnedToken } from "../../../db/api-token.ts";
 import { mayEverywhere } from "../../../domain/access/role.ts";
-import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import type { Actor } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
@@ -40,9 +39,9 @@ export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext): 
     path: "api-tokens/create",
     summary: "Make a token for a program",
     description:
-      "It goes into the header `Authorization: Bearer …`. It may do at most what its owner may do when it is used. A " +
-      "token cannot make another one.",
+      "It goes into the header `Authorization: Bearer …`. It may do at most what its owner may do when it is used.",
     access: "own",
+    apiTokens: "refused",
     body: apiTokenBody,
     answer: envelopeSchema(madeApiToken),
     run: async ({ body, request }) => {
@@ -55,6 +54,7 @@ export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext): 
     path: "api-tokens/revoke",
     summary: "Revoke a token at once",
     access: "own",
+    apiTokens: "refused",
     body: apiTokenIdBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, request }) => {
@@ -70,8 +70,6 @@ function mayRevokeAll({ grants }: Actor): boolean {
 }
 
 function deskOf({ pool, vault, clock }: TokenContext, { by, actor }: FastifyRequest) {
-  if (actor.tokenId !== undefined)
-    throw new ApiError("notGranted", "A token can neither make nor revoke tokens: sign in to the console.");
   const owner = actor.userId === undefined ? undefined : { userId: actor.userId, grants: actor.grants };
   return { pool, vault, clock, by, owner };
 }

@@ -46,6 +46,7 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
       "The answer holds a one-time token. The person opens `/console/setup#` followed by the token to set a password.",
     access: "installation",
     apps: "all",
+    apiTokens: "refused",
     body: consoleUserBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await addPerson({ pool, vault, clock, by }, body)),
@@ -56,6 +57,7 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
     summary: "Make a new one-time token for a person who forgot the password",
     access: "installation",
     apps: "all",
+    apiTokens: "refused",
     body: consoleUserNameBody,
     answer: envelopeSchema(invitedUser),
     run: async ({ body, by }) => shownInvited(await linkPerson({ pool, vault, clock, by }, body)),
@@ -78,6 +80,7 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     description: "Instead of the earlier ones. Other sessions of the person end.",
     access: "installation",
     apps: "all",
+    apiTokens: "refused",
     body: consoleUserBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by, request }) => {
@@ -117,6 +120,7 @@ function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     description: "All their sessions end.",
     access: "installation",
     apps: "all",
+    apiTokens: "refused",
     body: consoleUserNameBody,
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
