@@ -65,7 +65,6 @@ export async function createAdminUser(
   return { userId: made.userId, name: nameOf(name), grants, createdAtMs: nowMs, hasSecondFactor: false };
 }
 
-/** Changes the password and ends all sessions of the user. */
 export async function changePassword(
   tx: Executor,
   { userId, passwordHash, nowMs }: { userId: number; passwordHash: string; nowMs: number },
@@ -74,7 +73,6 @@ export async function changePassword(
     tx,
     sql`update admin_user set password_hash = ${passwordHash}, password_changed_at_ms = ${nowMs} where user_id = ${userId}`,
   );
-  await execute(tx, sql`delete from console_session where user_id = ${userId}`);
 }
 
 /** Gives a person these roles instead of the earlier ones. */

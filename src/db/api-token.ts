@@ -92,6 +92,19 @@ export async function revokeApiToken(tx: Executor, tokenId: number, nowMs: numbe
   return changed > 0;
 }
 
+/** Revokes all tokens of a person that can still be used, and returns them. */
+export async function revokeApiTokensOf(
+  tx: Executor,
+  userId: number,
+  nowMs: number,
+): Promise<Pick<ApiToken, "tokenId" | "name" | "prefix">[]> {
+  return query(
+    tx,
+    sql`update api_token set revoked_at_ms = ${nowMs} where user_id = ${userId} and ${isUsable(nowMs)}
+      returning token_id, name, prefix`,
+  );
+}
+
 export async function countUsableTokens(executor: Executor, userId: number | null, nowMs: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     executor,

@@ -1,10 +1,20 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createApp } from "../../src/admin/apps.ts";
 import { endApiToken, grantsOf, makeApiToken, nameOfToken, stateOfToken } from "../../src/admin/session/api-tokens.ts";
-import { addPerson, changePersonRole, removePerson } from "../../src/admin/session/people.ts";
-import { loadAdminUser } from "../../src/db/admin-user.ts";
+import {
+  addPerson,
+  changePersonRole,
+  linkPerson,
+  removePerson,
+  signOutPerson,
+} from "../../src/admin/session/people.ts";
+import { resetSecondFactor } from "../../src/admin/session/second-factor.ts";
+import { changeOwnPassword, endOwnSessions, setUp } from "../../src/admin/session/sessions.ts";
+import { findAdminUser, loadAdminUser } from "../../src/db/admin-user.ts";
 import { findApiToken } from "../../src/db/api-token.ts";
+import { beginSecondFactor, confirmSecondFactor } from "../../src/db/second-factor.ts";
 import { LIMITS } from "../../src/limits.ts";
+import { vault } from "../db/temp-database.ts";
 import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();
@@ -98,6 +108,36 @@ test("an owner has a bounded number of usable tokens, each for a bounded time", 
   await expect(make(LIMITS.apiTokenDays + 1)).rejects.toThrow(/days/);
   for (let made = 0; made < LIMITS.apiTokens; made += 1) await make(1);
   await expect(make(1)).rejects.toThrow(/at most 50 tokens/);
+});
+
+describe("all tokens of a person are revoked, and the log names them, after", () => {
+  const user = async () => (await findAdminUser(stage.pool, "lin"))!;
+  const ends: Record<string, () => Promise<unknown>> = {
+    "a new password": async () =>
+      changeOwnPassword(stage.desk, { password: "x", new_password: "y" }, { user: await user(), passwordHash: "hash" }),
+    "a password set by a one-time link": async () => {
+      const { setupToken } = await linkPerson(stage.desk, { name: "lin" });
+      await setUp(stage.desk, { token: setupToken, password: "x" }, { passwordHash: "hash", validMs: 1_000 });
+    },
+    "signing out everywhere": async () => endOwnSessions(stage.desk, await user()),
+    "being signed out by an admin": () => signOutPerson(stage.desk, { name: "lin" }),
+    "the reset of the second factor": async () => {
+      await beginSecondFactor(stage.pool, vault, { userId, secret: Buffer.alloc(20) });
+      await confirmSecondFactor(stage.pool, { userId, codes: [], nowMs: nowMs() });
+      await resetSecondFactor(stage.desk, { name: "lin" });
+    },
+  };
+
+  test.each(Object.entries(ends))("%s", async (_, end) => {
+    const { token, made } = await makeApiToken(await lin(), { name: "mine", role: "viewer", apps: [one] });
+    await end();
+    expect(stateOfToken(await found(token), nowMs())).toBe("revoked");
+    const { rows } = await stage.pool.query(
+      "select details from audit_log where action = 'api-tokens/revoke' order by audit_id desc limit 1",
+    );
+    expect(rows[0].details.owner).toBe("lin");
+    expect(rows[0].details.tokens).toContainEqual({ id: made.tokenId, name: "mine", prefix: made.prefix });
+  });
 });
 
 test("tokens go with their owner", async () => {

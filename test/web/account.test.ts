@@ -103,6 +103,10 @@ test("a token is made, shown once, used by a program and revoked", async () => {
   await page.getByLabel("Name", { exact: true }).fill("nightly export");
   await page.getByLabel("Role", { exact: true }).selectOption("viewer");
   await visit.inspect("account-new-token", () => page.getByLabel("Days until it ends").waitFor());
+  await page.getByLabel("Current password").fill("not the password");
+  await button(visit, "Make token").click();
+  await page.getByText("The current password is wrong.").waitFor();
+  await page.getByLabel("Current password").fill(PASSWORD);
   await button(visit, "Make token").click();
   const token = (await page.getByRole("dialog").locator("pre").textContent())!;
   expect(token).toMatch(/^tpa_/);

@@ -13,6 +13,7 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { assertApps } from "../apps.ts";
 import { act, assertName, type Desk } from "../desk.ts";
+import { assertSecondFactor } from "./second-factor.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;
@@ -20,10 +21,13 @@ const DAYS = 90;
 /** Who makes or revokes tokens. Without an owner: the command line, or the holder of the admin token. */
 type TokenDesk = Desk & { owner: { userId: number; grants: Grants } | undefined };
 
+/** `asked`: the code of the second factor, if the owner has to give one. */
+type MakingDesk = TokenDesk & { asked?: { code: string | undefined } | undefined };
+
 export type MadeToken = { token: string; made: OwnedToken };
 
 /** Makes a token that may do no more than its owner. Only its digest is kept. */
-export function makeApiToken(desk: TokenDesk, body: ApiTokenBody): Promise<MadeToken> {
+export function makeApiToken(desk: MakingDesk, body: ApiTokenBody): Promise<MadeToken> {
   return act(desk, {
     action: "api-tokens/create",
     schema: apiTokenBody,
@@ -34,6 +38,7 @@ export function makeApiToken(desk: TokenDesk, body: ApiTokenBody): Promise<MadeT
       const apps = body.apps === "all" ? body.apps : [...new Set(body.apps)];
       const nowMs = desk.clock();
       assertName(name);
+      if (desk.owner && desk.asked) await assertSecondFactor(tx, desk, { userId: desk.owner.userId, ...desk.asked });
       if (desk.owner) assertHas(desk.owner.grants, { role, apps });
       if (apps !== "all") await assertApps(tx, apps);
       const userId = desk.owner?.userId ?? null;

@@ -18,6 +18,7 @@ import type { Grants } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { assertApps } from "../apps.ts";
 import { act, assertName, type Desk } from "../desk.ts";
+import { endAccessOf } from "./access.ts";
 
 type Person = Static<typeof consoleUserBody>;
 type Named = Static<typeof consoleUserNameBody>;
@@ -116,7 +117,7 @@ async function readGrants(tx: Executor, { grants }: Person): Promise<Grants> {
   return read;
 }
 
-/** Ends all sessions of a person. Returns their number. */
+/** Ends all sessions of a person, and their tokens. Returns the number of sessions. */
 export function signOutPerson(desk: Desk, body: Named): Promise<number> {
   return act(desk, {
     action: "console-users/sign-out",
@@ -125,7 +126,7 @@ export function signOutPerson(desk: Desk, body: Named): Promise<number> {
     run: async (tx) => {
       const user = await findAdminUser(tx, body.name);
       if (!user) throw nobody(body);
-      return endSessionsOf(tx, user.userId);
+      return endAccessOf(tx, desk, user);
     },
   });
 }

@@ -15,6 +15,7 @@ import {
 import { base32, stepOfCode, totpUri } from "../../domain/access/totp.ts";
 import { ApiError } from "../../errors.ts";
 import { act, type Desk } from "../desk.ts";
+import { endAccessOf } from "./access.ts";
 import { nobody } from "./people.ts";
 
 const SECRET_BYTES = 20;
@@ -82,7 +83,7 @@ export function dropOwnSecondFactor(desk: OwnDesk, body: Static<typeof codeBody>
   });
 }
 
-/** Removes the second factor of somebody who has lost it. All their sessions end. */
+/** Removes the second factor of somebody who has lost it. All their sessions and tokens end. */
 export function resetSecondFactor(desk: Desk, body: Static<typeof consoleUserNameBody>): Promise<void> {
   return act(desk, {
     action: "console-users/reset-second-factor",
@@ -93,7 +94,7 @@ export function resetSecondFactor(desk: Desk, body: Static<typeof consoleUserNam
       if (!user) throw nobody(body);
       if (!(await dropSecondFactor(tx, user.userId)))
         throw new ApiError("badParameter", `${JSON.stringify(user.name)} has no second factor.`);
-      await endSessionsOf(tx, user.userId);
+      await endAccessOf(tx, desk, user);
     },
   });
 }

@@ -9,11 +9,12 @@ import {
   nameOf,
   takeSetupLink,
 } from "../../db/admin-user.ts";
-import { createSession, endSessionOf, endSessionsOf, type SessionMethod } from "../../db/console-session.ts";
+import { createSession, endSessionOf, type SessionMethod } from "../../db/console-session.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { everywhere } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { act, type Desk } from "../desk.ts";
+import { endAccessOf } from "./access.ts";
 import { assertSecondFactor } from "./second-factor.ts";
 
 /** A person, and the token of the session that was opened for them. */
@@ -52,18 +53,18 @@ export function endOwnSession(desk: Desk, userId: number, body: Static<typeof se
   });
 }
 
-/** Ends all sessions of a person. Returns their number. */
-export function endOwnSessions(desk: Desk, userId: number): Promise<number> {
+/** Ends all sessions of a person, and their tokens. Returns the number of sessions. */
+export function endOwnSessions(desk: Desk, user: Pick<AdminUser, "userId" | "name">): Promise<number> {
   return act(desk, {
     action: "session/sign-out-everywhere",
     schema: Type.Object({}),
     body: {},
     noted: (ended) => ({ ended }),
-    run: (tx) => endSessionsOf(tx, userId),
+    run: (tx) => endAccessOf(tx, desk, user),
   });
 }
 
-/** Changes the password of a person who gave the right one. Their sessions end, and a new one is opened. */
+/** Changes the password of a person who gave the right one. Their sessions and tokens end, and a new session is opened. */
 export function changeOwnPassword(
   desk: EntryDesk,
   body: Static<typeof passwordBody>,
@@ -75,6 +76,7 @@ export function changeOwnPassword(
     body,
     run: async (tx) => {
       await changePassword(tx, { userId: user.userId, passwordHash, nowMs: desk.clock() });
+      await endAccessOf(tx, desk, user);
       return opened(tx, desk, user, "password");
     },
   });
@@ -98,7 +100,7 @@ export function setUp(
     actorOf: (done) => done?.user.name ?? desk.by.name,
     isNoted: (done) => done !== undefined,
     run: async (tx) => {
-      const user = await ownerOf(tx, { ...body, passwordHash, validMs, nowMs: desk.clock() });
+      const user = await ownerOf(tx, desk, { ...body, passwordHash, validMs });
       // A refusal rolls everything back: the link can be used again, with the code.
       if (user) await assertSecondFactor(tx, desk, { userId: user.userId, code: body.code });
       return user && opened(tx, desk, user, "link");
@@ -106,12 +108,14 @@ export function setUp(
   });
 }
 
-type UsedLink = { token: string; name?: string; passwordHash: string; validMs: number; nowMs: number };
+type UsedLink = { token: string; name?: string; passwordHash: string; validMs: number };
 
 async function ownerOf(
   tx: Executor,
-  { token, name = "", passwordHash, validMs, nowMs }: UsedLink,
+  { clock, by: { address } }: Desk,
+  { token, name = "", passwordHash, validMs }: UsedLink,
 ): Promise<AdminUser | undefined> {
+  const nowMs = clock();
   const found = await takeSetupLink(tx, { token, nowMs, validMs });
   if (!found) return undefined;
   if (found.userId === null) {
@@ -119,8 +123,11 @@ async function ownerOf(
     if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is already an admin; sign in instead.");
     return createAdminUser(tx, { name, grants: everywhere("admin"), passwordHash, nowMs });
   }
-  await changePassword(tx, { userId: found.userId, passwordHash, nowMs });
-  return loadAdminUser(tx, found.userId);
+  const user = await loadAdminUser(tx, found.userId);
+  if (!user) return undefined;
+  await changePassword(tx, { userId: user.userId, passwordHash, nowMs });
+  await endAccessOf(tx, { clock, by: { name: user.name, address } }, user);
+  return user;
 }
 
 /** Opens a session. */

@@ -106,7 +106,7 @@ function userCommands(user: Command): void {
 
   user
     .command("sign-out <name>")
-    .description("End all sessions of a person")
+    .description("End all sessions of a person, and revoke their tokens for programs")
     .option("--json", "print JSON")
     .action((name: string, options: Json) =>
       withDatabase(async (session) => {
@@ -117,7 +117,7 @@ function userCommands(user: Command): void {
 
   user
     .command("reset-second-factor <name>")
-    .description("Remove the second factor of a person who has lost it; their sessions end")
+    .description("Remove the second factor of a person who has lost it; their sessions and tokens end")
     .option("--json", "print JSON")
     .action((name: string, options: Json) => changePeople(options, (desk) => resetSecondFactor(desk, { name })));
 

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { ROLES } from "../../domain/access/role.ts";
 import { LIMITS } from "../../limits.ts";
 import { choice, givenName } from "../fields.ts";
+import { code, currentPassword } from "./session.ts";
 
 const DAYS_DEFAULT = 90;
 
@@ -29,6 +30,13 @@ export const apiTokenBody = Type.Object({
   ),
 });
 export type ApiTokenBody = Static<typeof apiTokenBody>;
+
+/** The same from a person, who proves to be the one who has signed in. */
+export const provenTokenBody = Type.Object({
+  ...apiTokenBody.properties,
+  password: currentPassword,
+  code: Type.Optional(code),
+});
 
 export const apiTokenIdBody = Type.Object({ id });
 

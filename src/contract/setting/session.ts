@@ -36,7 +36,7 @@ export type HeldGrant = Static<typeof heldGrant>;
 const grants = Type.Array(grant, { description: "The roles; of several for an app the strongest counts" });
 const givenGrants = Type.Array(grant, { ...grants, minItems: 1, maxItems: LIMITS.grantsPerPerson });
 
-const code = Type.String({
+export const code = Type.String({
   minLength: 1,
   maxLength: 100,
   description: "Code of the second factor, or a recovery code",
@@ -84,9 +84,11 @@ export type SignedOut = Static<typeof signedOut>;
 
 export const codeBody = Type.Object({ code });
 
-export const passwordOnlyBody = Type.Object({
-  password: Type.Optional(Type.String({ maxLength: 1_000, description: "The current one; absent for who has none" })),
-});
+export const currentPassword = Type.Optional(
+  Type.String({ maxLength: 1_000, description: "The current one; absent for who has none" }),
+);
+
+export const passwordOnlyBody = Type.Object({ password: currentPassword });
 
 export const sessionIdBody = Type.Object({ id: Type.Integer({ minimum: 1, maximum: LIMITS.tableInteger }) });
 

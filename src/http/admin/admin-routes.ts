@@ -22,6 +22,7 @@ import { apiTokenRoutes } from "./session/api-token-routes.ts";
 import { consoleUserRoutes } from "./session/console-user-routes.ts";
 import type { SessionContext } from "./session/session-context.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
+import { openGate } from "./session/sign-in-gate.ts";
 import { accountRoutes } from "./setting/account-routes.ts";
 import { appRoutes } from "./setting/app-routes.ts";
 import { attributionRuleRoutes } from "./setting/attribution-rule-routes.ts";
@@ -41,6 +42,8 @@ export type AdminContext = SessionContext & SettingContext & AdminReportContext 
 
 /** Everything that operators and the console do. Each route needs a token or a signed-in person. */
 export function adminRoutes(server: FastifyInstance, context: AdminContext): void {
+  // One for all: guesses count together, wherever a password or a code is taken.
+  const gate = openGate();
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
       request.actor = await actorOf(context, request);
@@ -67,7 +70,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     developerRoutes(routes, context);
     userRoutes(routes, context);
     consoleUserRoutes(routes, context);
-    apiTokenRoutes(routes, context);
+    apiTokenRoutes(routes, context, gate);
     rebateRoutes(routes, context);
     ecpmRoutes(routes, context);
     shareRoutes(routes, context);
@@ -82,5 +85,5 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     healthRoutes(routes, context);
     historyRoutes(routes, context);
   });
-  server.register(async (routes) => sessionRoutes(routes, context));
+  server.register(async (routes) => sessionRoutes(routes, context, gate));
 }

@@ -28,6 +28,7 @@ beforeAll(async () => {
     ["lin", "analyst"],
     ["mo", "operator"],
     ["zoe", "analyst"],
+    ["kim", "analyst"],
   ];
   for (const [name, role] of people)
     await createAdminUser(pool, { name, grants: everywhere(role), passwordHash, nowMs: Date.now() });
@@ -128,6 +129,41 @@ test("a role that needs a second factor allows nothing else until it is set up",
   await setUp(session);
   expect(await call("apps", undefined, session)).toMatchObject({ code: 0 });
   expect((await call("session", undefined, session)).data).toMatchObject({ needs_second_factor: false });
+});
+
+describe("a token for programs", () => {
+  const wish = { name: "nightly", role: "viewer", apps: "all" };
+  const make = (session: Session, proof: object) => call("api-tokens/create", { ...wish, ...proof }, session);
+
+  test("needs the password of the person who makes it, with no more guesses than at the sign-in page", async () => {
+    const session = sessionOf(await enter("zoe"));
+    expect(await make(session, {})).toMatchObject({ code: 2002 });
+    expect(await make(session, { password: PASSWORD })).toMatchObject({ code: 0 });
+    for (let guess = 0; guess < 5; guess += 1)
+      expect(await make(session, { password: `wrong ${guess}` })).toMatchObject({ code: 2002 });
+    expect(await make(session, { password: PASSWORD })).toMatchObject({ code: 2003 });
+    const change = { password: PASSWORD, new_password: "another good one" };
+    expect(await call("session/password", change, session)).toMatchObject({ code: 2003 });
+    expect(await call("session/sign-out", {}, session)).toMatchObject({ code: 0 });
+  });
+
+  test("needs a code of the second factor from who has no password", async () => {
+    const session = sessionOf(await enter("kim"));
+    const { secret } = await setUp(session);
+    await pool.query("update admin_user set password_hash = 'none' where name = 'kim'");
+    expect(await make(session, {})).toMatchObject({ code: 2008 });
+    expect(await make(session, { code: "000000" })).toMatchObject({ code: 2002 });
+    expect(await make(session, { code: totpCode(secret, step + 1) })).toMatchObject({ code: 0 });
+  });
+
+  test("is refused once its owner has signed out everywhere", async () => {
+    const session = sessionOf(await enter("zoe"));
+    const { token } = (await make(session, { password: PASSWORD })).data;
+    const headers = { authorization: `Bearer ${token}` };
+    expect(await call("apps", undefined, headers)).toMatchObject({ code: 0 });
+    await call("session/sign-out-everywhere", {}, session);
+    expect(await call("apps", undefined, headers)).toMatchObject({ code: 2002, msg: "The token was revoked." });
+  });
 });
 
 describe("sessions", () => {

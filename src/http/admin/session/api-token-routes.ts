@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { endApiToken, makeApiToken, stateOfToken } from "../../../admin/session/api-tokens.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  apiTokenBody,
   apiTokenIdBody,
   apiTokenList,
   madeApiToken,
+  provenTokenBody,
   type ShownApiToken,
 } from "../../../contract/setting/api-token.ts";
 import { loadApiTokens, type OwnedToken } from "../../../db/api-token.ts";
@@ -14,13 +14,18 @@ import { LIMITS } from "../../../limits.ts";
 import type { Actor } from "../actor.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SessionContext } from "./session-context.ts";
+import { type Gate, type GateContext, proven } from "./sign-in-gate.ts";
 
-type TokenContext = Pick<SessionContext, "pool" | "vault" | "clock">;
+type TokenContext = GateContext & Pick<SessionContext, "vault">;
 
 /** Tokens for programs: everybody has their own; admins of all apps see and revoke all. */
-export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext): void {
-  const { pool, clock } = context;
+export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext, gate: Gate): void {
+  listRoute(routes, context);
+  makeRoute(routes, context, gate);
+  revokeRoute(routes, context);
+}
 
+function listRoute(routes: FastifyInstance, { pool, clock }: TokenContext): void {
   adminRoute(routes, {
     path: "api-tokens",
     summary: "Tokens for programs",
@@ -34,22 +39,30 @@ export function apiTokenRoutes(routes: FastifyInstance, context: TokenContext): 
       return { tokens: tokens.map((token) => shownToken(token, clock())), days_max: LIMITS.apiTokenDays };
     },
   });
+}
 
+function makeRoute(routes: FastifyInstance, context: TokenContext, gate: Gate): void {
   adminRoute(routes, {
     path: "api-tokens/create",
     summary: "Make a token for a program",
     description:
-      "It goes into the header `Authorization: Bearer …`. It may do at most what its owner may do when it is used.",
+      "It goes into the header `Authorization: Bearer …`. It may do at most what its owner may do when it is used. Needs " +
+      "the current password, or a code of the second factor from who has no password: a stolen session would become a " +
+      "token that lasts.",
     access: "own",
     apiTokens: "refused",
-    body: apiTokenBody,
+    body: provenTokenBody,
     answer: envelopeSchema(madeApiToken),
-    run: async ({ body, request }) => {
-      const { token, made } = await makeApiToken(deskOf(context, request), body);
-      return { ...shownToken(made, clock()), token };
+    run: async ({ body: { password, code, ...body }, request }) => {
+      const { token, made } = await proven(context, request, gate, { password, code }, (asked) =>
+        makeApiToken({ ...deskOf(context, request), asked }, body),
+      );
+      return { ...shownToken(made, context.clock()), token };
     },
   });
+}
 
+function revokeRoute(routes: FastifyInstance, context: TokenContext): void {
   adminRoute(routes, {
     path: "api-tokens/revoke",
     summary: "Revoke a token at once",

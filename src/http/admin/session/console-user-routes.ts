@@ -107,6 +107,7 @@ function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
   adminRoute(routes, {
     path: "console-users/sign-out",
     summary: "End all sessions of a person",
+    description: "Their tokens for programs are revoked as well.",
     access: "installation",
     apps: "all",
     body: consoleUserNameBody,
@@ -117,7 +118,7 @@ function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
   adminRoute(routes, {
     path: "console-users/reset-second-factor",
     summary: "Remove the second factor of a person who has lost it",
-    description: "All their sessions end.",
+    description: "All their sessions end, and their tokens for programs are revoked.",
     access: "installation",
     apps: "all",
     apiTokens: "refused",

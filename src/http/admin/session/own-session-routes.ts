@@ -55,11 +55,12 @@ export function ownSessionRoutes(routes: FastifyInstance, context: SessionContex
     path: "session/sign-out-everywhere",
     method: "POST",
     summary: "End all of the caller's sessions, this one too",
+    description: "Their tokens for programs are revoked as well.",
     access: "own",
     answer: envelopeSchema(endedSessions),
     run: async ({ request, reply }) => {
       const { desk, user } = await personOf(context, request);
-      const ended = await endOwnSessions(desk, user.userId);
+      const ended = await endOwnSessions(desk, user);
       seenSessions.forgetPerson(user.userId);
       setSession(request, reply, "");
       return { ended };

@@ -17,7 +17,7 @@ import { countRecoveryCodes } from "../../../db/second-factor.ts";
 import { adminRoute } from "../admin-route.ts";
 import { personOf } from "./own-session-routes.ts";
 import type { SessionContext } from "./session-context.ts";
-import { checked, type Gate, own, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
+import { type Gate, provenByPassword, withCode } from "./sign-in-gate.ts";
 
 /** The second factor of the person who calls: codes by time of an authenticator app, and recovery codes. */
 export function secondFactorRoutes(routes: FastifyInstance, context: SessionContext, gate: Gate): void {
@@ -46,7 +46,8 @@ function stateRoute(routes: FastifyInstance, context: SessionContext): void {
   });
 }
 
-function setUpRoutes(routes: FastifyInstance, context: SessionContext, { limits, desk: passwords }: Gate): void {
+function setUpRoutes(routes: FastifyInstance, context: SessionContext, gate: Gate): void {
+  const { limits } = gate;
   adminRoute(routes, {
     path: "session/second-factor",
     summary: "Begin to set up the second factor",
@@ -57,14 +58,8 @@ function setUpRoutes(routes: FastifyInstance, context: SessionContext, { limits,
     run: async ({ body, request }) => {
       const { desk, user, session } = await personOf(context, request);
       const found = (await findAdminUser(context.pool, user.name))!;
-      if (hasPassword(found)) {
-        const attempt = limits.begin([own(`session ${session}`)], context.clock());
-        const given = { name: user.name, password: body.password ?? "", standing: "known" as const };
-        const entered = await checked(attempt, () => userBy(context, passwords, given));
-        if (entered.kind === "wrong")
-          throw wrongPassword(context, request, { ...entered, message: "The current password is wrong." });
-        attempt.succeeded();
-      }
+      const given = { name: user.name, session, password: body.password ?? "" };
+      if (hasPassword(found)) await provenByPassword(context, request, gate, given);
       return beginOwnSecondFactor({ ...desk, user, session });
     },
   });

@@ -14,12 +14,11 @@ import { entryOf, shownOpened, shownSession } from "./entry.ts";
 import { knownDevice } from "./known-device.ts";
 import { oidcRoutes, ownUrl } from "./oidc-routes.ts";
 import { ownSessionRoutes } from "./own-session-routes.ts";
-import { PasswordDesk } from "./password-desk.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
 import type { SessionContext } from "./session-context.ts";
-import { checked, type Gate, hashOf, own, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
-import { type Counted, SignInLimits } from "./sign-in-limits.ts";
+import { checked, type Gate, hashOf, own, provenByPassword, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
+import type { Counted } from "./sign-in-limits.ts";
 
 const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
@@ -28,8 +27,7 @@ const SETUP_LINK_MS = 24 * 3_600_000;
 const ADDRESS_FAILURES = 20;
 
 /** Signing in and out of the console. These routes are open to everybody: the password or the one-time link decides. */
-export function sessionRoutes(routes: FastifyInstance, context: SessionContext): void {
-  const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
+export function sessionRoutes(routes: FastifyInstance, context: SessionContext, gate: Gate): void {
   ownSessionRoutes(routes, context);
   secondFactorRoutes(routes, context, gate);
   oidcRoutes(routes, context, gate);
@@ -89,7 +87,9 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
   adminRoute(routes, {
     path: "session/setup",
     summary: "Set a password with a one-time link",
-    description: "The first start prints a link for the first admin; `cli admin link` makes another one.",
+    description:
+      "The first start prints a link for the first admin; `cli admin link` makes another one. The person's sessions end, and " +
+      "their tokens for programs are revoked.",
     access: "open",
     body: setupBody,
     admit: (request) => requireSameOrigin(context, request),
@@ -109,6 +109,7 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       const link = { passwordHash, validMs: SETUP_LINK_MS };
       const opened = await withCode(context, request, coded, () => setUp(entry, body, link));
       if (!opened) throw badLink(context, request);
+      context.seenSessions.forgetPerson(opened.user.userId);
       return shownOpened(context, opened, { request, reply });
     },
   });
@@ -168,10 +169,11 @@ function noPasswords(): ApiError {
   );
 }
 
-function passwordRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
+function passwordRoute(routes: FastifyInstance, context: SessionContext, gate: Gate): void {
   adminRoute(routes, {
     path: "session/password",
     summary: "Change one's own password",
+    description: "The caller's other sessions end, and their tokens for programs are revoked.",
     access: "own",
     body: passwordBody,
     answer: sessionAnswer,
@@ -179,17 +181,12 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, { limit
       const { session, name } = await actorOf(context, request);
       requireGoodPassword(body.new_password);
       if (session === undefined) throw new ApiError("badSign", "A token has no password; sign in to change yours.");
-      // A stolen session allows no more guesses than the sign-in page.
-      const attempt = limits.begin([own(`session ${session}`)], context.clock());
-      const given = { name, password: body.password, standing: "known" as const };
-      const found = await checked(attempt, () => userBy(context, desk, given));
-      if (found.kind === "wrong")
-        throw wrongPassword(context, request, { ...found, message: "The current password is wrong." });
-      attempt.succeeded();
-      const passwordHash = await hashOf(context, desk, body.new_password);
+      const { password } = body;
+      const user = await provenByPassword(context, request, gate, { name, session, password });
+      const passwordHash = await hashOf(context, gate.desk, body.new_password);
       const entry = await entryOf(context, request, name);
-      const opened = await changeOwnPassword(entry, body, { user: found.user, passwordHash });
-      context.seenSessions.forgetPerson(found.user.userId);
+      const opened = await changeOwnPassword(entry, body, { user, passwordHash });
+      context.seenSessions.forgetPerson(user.userId);
       return shownOpened(context, opened, { request, reply });
     },
   });

@@ -1,14 +1,18 @@
 import type { FastifyRequest } from "fastify";
-import { type AdminUser, findAdminUser } from "../../../db/admin-user.ts";
+import { type AdminUser, findAdminUser, hasPassword } from "../../../db/admin-user.ts";
 import { ApiError } from "../../../errors.ts";
 import { hashPassword, isPassword } from "../../../password.ts";
 import { callerOf } from "../../caller-address.ts";
-import type { PasswordDesk, Standing } from "./password-desk.ts";
+import { PasswordDesk, type Standing } from "./password-desk.ts";
 import type { SessionContext } from "./session-context.ts";
-import type { Attempt, Counted, SignInLimits } from "./sign-in-limits.ts";
+import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
 
 /** What slows down guessing, shared by all routes that take a password or a code. */
 export type Gate = { limits: SignInLimits; desk: PasswordDesk };
+
+export function openGate(): Gate {
+  return { limits: new SignInLimits(), desk: new PasswordDesk() };
+}
 
 /** Free failures for one name from one address, or for one device or session. */
 const OWN_FAILURES = 5;
@@ -52,6 +56,50 @@ export function wrongPassword(
 ): ApiError {
   context.failedSignIns.note({ address: callerOf(context, request), by: "password", user: name });
   return new ApiError("badSign", message);
+}
+
+export type GateContext = Pick<SessionContext, "pool" | "metrics" | "clock" | "caller" | "failedSignIns">;
+
+/**
+ * The person at a session, who gives the password once more. A stolen session allows no more guesses than the sign-in
+ * page.
+ */
+export async function provenByPassword(
+  context: GateContext,
+  request: FastifyRequest,
+  { limits, desk }: Gate,
+  { name, session, password }: { name: string; session: string; password: string },
+): Promise<AdminUser> {
+  const attempt = limits.begin([own(`session ${session}`)], context.clock());
+  const found = await checked(attempt, () => userBy(context, desk, { name, password, standing: "known" }));
+  if (found.kind === "wrong")
+    throw wrongPassword(context, request, { ...found, message: "The current password is wrong." });
+  attempt.succeeded();
+  return found.user;
+}
+
+/** A code to be checked by what is run; without this, none is needed. */
+export type AskedCode = { code: string | undefined };
+
+/**
+ * Runs what a stolen session alone must not do: with the password, or with a code of the second factor for who has no
+ * password. Who has neither proves nothing more; neither does the holder of the admin token, who has no session.
+ */
+export async function proven<T>(
+  context: GateContext,
+  request: FastifyRequest,
+  gate: Gate,
+  { password = "", code }: { password: string | undefined; code: string | undefined },
+  run: (asked: AskedCode | undefined) => Promise<T>,
+): Promise<T> {
+  const { name, session, userId } = request.actor;
+  if (session === undefined) return run(undefined);
+  if (hasPassword((await findAdminUser(context.pool, name))!)) {
+    await provenByPassword(context, request, gate, { name, session, password });
+    return run(undefined);
+  }
+  const given = { limits: gate.limits, key: `person ${userId}`, code, name };
+  return withCode(context, request, given, () => run({ code }));
 }
 
 /** Runs the check of an attempt. A check that fails for another reason than the password does not count as a guess. */

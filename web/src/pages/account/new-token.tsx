@@ -8,8 +8,9 @@ import { grantsFor, grantsForAll, useGrants } from "../../may.ts";
 import { ROLE_NAMES, ROLES, strongestRole } from "../../role-name.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { CodeField, PasswordField, SelectField, TextField } from "../../ui/field.tsx";
 import { TOKENS_KEY } from "./account-query.ts";
+import { useFactorQuery } from "./second-factor.tsx";
 import { tokenTexts } from "./token-texts.ts";
 
 const ALL = "all";
@@ -27,6 +28,10 @@ export function NewTokenDialog({ daysMax, onClose, onMade }: NewTokenProps) {
   const [app, setApp] = useState(isEverywhere ? ALL : String(data?.apps[0]?.app_id ?? ""));
   const [chosen, setRole] = useState<Role>("viewer");
   const [days, setDays] = useState("90");
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  const factor = useFactorQuery().data;
+  const proof = factor?.has_password ? { password } : factor?.is_on ? { code } : {};
   const own = strongestRole(app === ALL ? grantsForAll(grants) : grantsFor(grants, Number(app)));
   const roles = ROLES.filter((role) => own !== undefined && ROLES.indexOf(role) <= ROLES.indexOf(own));
   const role = roles.includes(chosen) ? chosen : "viewer";
@@ -37,6 +42,7 @@ export function NewTokenDialog({ daysMax, onClose, onMade }: NewTokenProps) {
         role,
         apps: app === ALL ? ALL : [Number(app)],
         days: Number(days),
+        ...proof,
       }),
     onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: TOKENS_KEY });
@@ -48,7 +54,7 @@ export function NewTokenDialog({ daysMax, onClose, onMade }: NewTokenProps) {
     ...(data?.apps ?? []).map(({ app_id, name: label }) => ({ value: String(app_id), label: `${label} · ${app_id}` })),
   ];
   return (
-    <FormDialog title={text.add} onClose={onClose} submit={{ label: text.make }} doing={making}>
+    <FormDialog title={text.add} onClose={onClose} submit={{ label: text.make, disabled: !factor }} doing={making}>
       <TextField label={text.name} hint={text.nameHint} value={name} onChange={setName} maxLength={200} required />
       <SelectField label={text.apps} value={app} choices={apps} onChange={setApp} />
       <SelectField
@@ -67,6 +73,16 @@ export function NewTokenDialog({ daysMax, onClose, onMade }: NewTokenProps) {
         onChange={setDays}
         required
       />
+      {"password" in proof && (
+        <PasswordField
+          kind="current"
+          label={text.password}
+          hint={text.proofHint}
+          value={password}
+          onChange={setPassword}
+        />
+      )}
+      {"code" in proof && <CodeField label={text.code} hint={text.proofHint} value={code} onChange={setCode} />}
     </FormDialog>
   );
 }

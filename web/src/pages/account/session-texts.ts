@@ -1,6 +1,7 @@
 export const sessionTexts = {
   en: {
-    about: "Where you are signed in. Sessions end after twelve hours without use, and after seven days.",
+    about:
+      "Where you are signed in. Sessions end after twelve hours without use, and after seven days. Signing out everywhere also revokes your API tokens.",
     everywhere: "Sign out everywhere",
     columns: {
       device: "Device",
@@ -17,7 +18,7 @@ export const sessionTexts = {
     ended: "Session ended.",
   },
   zh: {
-    about: "您登录的位置。会话在十二小时未使用或七天后失效。",
+    about: "您登录的位置。会话在十二小时未使用或七天后失效。全部退出登录时，您的 API 令牌也将吊销。",
     everywhere: "全部退出登录",
     columns: {
       device: "设备",
