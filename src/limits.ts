@@ -63,8 +63,9 @@ const MET_BY_USERS = {
   apps: 10_000,
   /** Roles of one person, one for each app. */
   grantsPerPerson: 1_000,
-  /** Tokens for programs: usable ones of one owner, shown ones, and how many days one lasts. */
+  /** Tokens for programs: usable ones of one owner, others kept of one owner, shown ones, and how many days one lasts. */
   apiTokens: 50,
+  apiTokensPast: 100,
   apiTokensListed: 1_000,
   apiTokenDays: 366,
   /** The passphrase that protects the key in a backup. */

@@ -1,4 +1,5 @@
 import type { AppChoice, Grants, Role } from "../domain/access/role.ts";
+import { LIMITS } from "../limits.ts";
 import { digestOf, newSecret, userColumns } from "./admin-user.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
@@ -45,17 +46,34 @@ export async function createApiToken(
         ${appIds}::int[], ${made.nowMs}, ${made.endsAtMs})
       returning token_id`,
   );
+  await dropPastTokens(tx, made);
   return { tokenId: row!.tokenId, token };
 }
 
-/** The tokens of one owner, or of all. */
+/** Keeps the newest of an owner's tokens that can no longer be used; the audit log knows the others. */
+async function dropPastTokens(
+  tx: Executor,
+  { userId, nowMs }: { userId: number | null; nowMs: number },
+): Promise<void> {
+  const past = sql`user_id is not distinct from ${userId}::int and not (${isUsable(nowMs)})`;
+  await execute(
+    tx,
+    sql`delete from api_token where token_id in
+      (select token_id from api_token where ${past} order by token_id desc offset ${LIMITS.apiTokensPast})`,
+  );
+}
+
+/** The tokens of one owner, or of all: those that can be used first, so that no number of others hides one. */
 export async function loadApiTokens(
   executor: Executor,
   wish: { userId: number } | "all",
-  limit: number,
+  { nowMs, limit }: { nowMs: number; limit: number },
 ): Promise<OwnedToken[]> {
   const isAsked = wish === "all" ? sql`true` : sql`t.user_id = ${wish.userId}`;
-  return query(executor, sql`${owned} where ${isAsked} order by t.token_id desc limit ${limit}`);
+  return query(
+    executor,
+    sql`${owned} where ${isAsked} order by (${isUsable(nowMs)}) desc, t.token_id desc limit ${limit}`,
+  );
 }
 
 export async function loadApiToken(executor: Executor, tokenId: number): Promise<OwnedToken | undefined> {

@@ -11,7 +11,7 @@ import {
 import { resetSecondFactor } from "../../src/admin/session/second-factor.ts";
 import { changeOwnPassword, endOwnSessions, setUp } from "../../src/admin/session/sessions.ts";
 import { findAdminUser, loadAdminUser } from "../../src/db/admin-user.ts";
-import { findApiToken } from "../../src/db/api-token.ts";
+import { findApiToken, loadApiTokens } from "../../src/db/api-token.ts";
 import { beginSecondFactor, confirmSecondFactor } from "../../src/db/second-factor.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { vault } from "../db/temp-database.ts";
@@ -138,6 +138,22 @@ describe("all tokens of a person are revoked, and the log names them, after", ()
     expect(rows[0].details.owner).toBe("lin");
     expect(rows[0].details.tokens).toContainEqual({ id: made.tokenId, name: "mine", prefix: made.prefix });
   });
+});
+
+test("revoked tokens hide none that can be used, and only the newest are kept", async () => {
+  const desk = await lin();
+  const kept = (await makeApiToken(desk, { name: "kept", role: "viewer", apps: [one] })).made;
+  for (let made = 0; made < LIMITS.apiTokensPast + 5; made += 1) {
+    const { tokenId: id } = (await makeApiToken(desk, { name: "x", role: "viewer", apps: [one] })).made;
+    await endApiToken(desk, { id });
+  }
+  const limit = LIMITS.apiTokensPast;
+  const [first] = await loadApiTokens(stage.pool, { userId }, { nowMs: nowMs(), limit });
+  expect(first!.tokenId).toBe(kept.tokenId);
+  const { made } = await makeApiToken(desk, { name: "last", role: "viewer", apps: [one] });
+  const all = await loadApiTokens(stage.pool, { userId }, { nowMs: nowMs(), limit: 1_000 });
+  expect(all.slice(0, 2).map(({ tokenId }) => tokenId)).toEqual([made.tokenId, kept.tokenId]);
+  expect(all.filter(({ revokedAtMs }) => revokedAtMs !== null)).toHaveLength(LIMITS.apiTokensPast);
 });
 
 test("tokens go with their owner", async () => {

@@ -17,11 +17,11 @@ type Made = Json & { role: Role; apps: "all" | number[]; days: number; owner?: s
 export function apiTokenCommands(tokens: Command): void {
   tokens
     .command("list")
-    .description("List all tokens, newest first")
+    .description("List all tokens: those that can be used first, then the newest")
     .option("--json", "print JSON")
     .action((options: Json) =>
       withDatabase(async ({ pool }) => {
-        const rows = (await loadApiTokens(pool, "all", LIMITS.apiTokensListed)).map(shown);
+        const rows = await shownTokens(pool);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -50,7 +50,7 @@ export function apiTokenCommands(tokens: Command): void {
     .action((id: string, options: Json) =>
       withDatabase(async (session) => {
         await endApiToken({ ...deskOf(session), owner: undefined, mayRevokeAll: true }, { id: Number(id) });
-        const rows = (await loadApiTokens(session.pool, "all", LIMITS.apiTokensListed)).map(shown);
+        const rows = await shownTokens(session.pool);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -61,6 +61,11 @@ async function ownerOf({ pool }: DatabaseSession, name: string | undefined) {
   const user = await findAdminUser(pool, name);
   if (!user) throw new UsageError(`There is no person named ${JSON.stringify(name)}.`);
   return user;
+}
+
+async function shownTokens(pool: DatabaseSession["pool"]) {
+  const listed = { nowMs: systemClock(), limit: LIMITS.apiTokensListed };
+  return (await loadApiTokens(pool, "all", listed)).map(shown);
 }
 
 function shown(token: OwnedToken) {

@@ -58,7 +58,7 @@ const shownApiToken = Type.Object({
 export type ShownApiToken = Static<typeof shownApiToken>;
 
 export const apiTokenList = Type.Object({
-  tokens: Type.Array(shownApiToken, { description: "Newest first" }),
+  tokens: Type.Array(shownApiToken, { description: "Those that can be used first, then the newest" }),
   days_max: Type.Integer({ description: "How long a token may last" }),
 });
 export type ApiTokenList = Static<typeof apiTokenList>;

@@ -34,9 +34,10 @@ function listRoute(routes: FastifyInstance, { pool, clock }: TokenContext): void
     answer: envelopeSchema(apiTokenList),
     run: async ({ request }) => {
       const { actor } = request;
+      const nowMs = clock();
       const wish = mayRevokeAll(actor) ? "all" : { userId: actor.userId ?? 0 };
-      const tokens = await loadApiTokens(pool, wish, LIMITS.apiTokensListed);
-      return { tokens: tokens.map((token) => shownToken(token, clock())), days_max: LIMITS.apiTokenDays };
+      const tokens = await loadApiTokens(pool, wish, { nowMs, limit: LIMITS.apiTokensListed });
+      return { tokens: tokens.map((token) => shownToken(token, nowMs)), days_max: LIMITS.apiTokenDays };
     },
   });
 }
