@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
+import { makeApiToken } from "../../src/admin/session/api-tokens.ts";
 import { type IdentityRules, signInByIdentity } from "../../src/admin/session/identities.ts";
 import { addPerson, removePerson } from "../../src/admin/session/people.ts";
 import { findAdminUser } from "../../src/db/admin-user.ts";
+import { loadApiToken } from "../../src/db/api-token.ts";
 import { everywhere } from "../../src/domain/access/role.ts";
 import { DeskStage } from "./desk-stage.ts";
 
@@ -21,6 +23,11 @@ const byGroup: IdentityRules = {
     ["bi", everywhere("viewer")],
   ]),
 };
+const enter = async (given: ReturnType<typeof identity>, rules: IdentityRules) => {
+  const entered = await signInByIdentity(stage.desk, given, rules);
+  expect(entered.kind).toBe("entered");
+  return (entered as Extract<typeof entered, { kind: "entered" }>).opened;
+};
 const rolesOf = async (name: string) => (await findAdminUser(stage.pool, name))?.grants;
 
 beforeAll(async () => {
@@ -29,11 +36,11 @@ beforeAll(async () => {
 });
 
 test("a known person is linked by a verified address once, and recognised by the subject from then on", async () => {
-  const first = await signInByIdentity(stage.desk, identity("1", "LIN@example.com"), known);
+  const first = await enter(identity("1", "LIN@example.com"), known);
   expect(first).toMatchObject({ method: "oidc", user: { name: "lin@example.com", grants: everywhere("operator") } });
-  const again = await signInByIdentity(stage.desk, identity("1", "other@example.com"), known);
+  const again = await enter(identity("1", "other@example.com"), known);
   expect(again.user.userId).toBe(first.user.userId);
-  await signInByIdentity(stage.desk, identity("1"), known);
+  await enter(identity("1"), known);
   const { rows } = await stage.pool.query("select actor, details from audit_log where action = 'session/oidc/return'");
   expect(rows).toHaveLength(3);
   expect(rows[0]).toEqual({ actor: "lin@example.com", details: { issuer: ISSUER, subject: "1" } });
@@ -49,29 +56,52 @@ test.each([
   ],
 ])("%s is refused, and nothing is kept", async (_, given, sentence) => {
   const before = [await stage.count("admin_identity"), await stage.count("console_session")];
-  await expect(signInByIdentity(stage.desk, given, known)).rejects.toThrow(sentence);
+  await expect(enter(given, known)).rejects.toThrow(sentence);
   expect([await stage.count("admin_identity"), await stage.count("console_session")]).toEqual(before);
 });
 
 test("roles of groups replace those given here at every sign-in, and are noted", async () => {
-  await signInByIdentity(stage.desk, identity("1", undefined, ["bi"]), byGroup);
+  await enter(identity("1", undefined, ["bi"]), byGroup);
   expect(await rolesOf("lin@example.com")).toEqual(everywhere("viewer"));
-  await signInByIdentity(stage.desk, identity("1", undefined, ["bi", "admins"]), byGroup);
+  await enter(identity("1", undefined, ["bi", "admins"]), byGroup);
   expect(await rolesOf("lin@example.com")).toEqual(everywhere("admin"));
   const { rows } = await stage.pool.query("select details from audit_log order by audit_id desc limit 1");
   expect(rows[0].details.grants).toEqual([{ appId: null, role: "admin" }]);
-  await expect(signInByIdentity(stage.desk, identity("1", undefined, ["x"]), byGroup)).rejects.toThrow(/None of your/);
+});
+
+test("a person who has left all groups is refused, and roles, sessions and tokens are taken", async () => {
+  const { user } = await enter(identity("1", undefined, ["bi"]), byGroup);
+  const desk = { ...stage.desk, owner: user };
+  const { made } = await makeApiToken(desk, { name: "nightly", role: "viewer", apps: "all" });
+  const left = await signInByIdentity(stage.desk, identity("1", undefined, ["x"]), byGroup);
+  expect(left).toMatchObject({ kind: "left", user: { userId: user.userId } });
+  expect(await rolesOf("lin@example.com")).toEqual([]);
+  const sessions = "select 1 from console_session where user_id = $1";
+  expect((await stage.pool.query(sessions, [user.userId])).rowCount).toBe(0);
+  expect((await loadApiToken(stage.pool, made.tokenId))!.revokedAtMs).not.toBeNull();
+  const notes = "select actor, action, details from audit_log order by audit_id desc limit 2";
+  expect((await stage.pool.query(notes)).rows).toMatchObject([
+    { actor: "lin@example.com", action: "session/oidc/return", details: { refused: "no role", grants: [] } },
+    { actor: "lin@example.com", action: "api-tokens/revoke" },
+  ]);
+  const before = await stage.count("audit_log");
+  await signInByIdentity(stage.desk, identity("1", undefined, ["x"]), byGroup);
+  expect(await stage.count("audit_log")).toBe(before);
+  await expect(signInByIdentity(stage.desk, identity("9", "x@example.com"), byGroup)).rejects.toThrow(/None of your/);
 });
 
 test("the last admin of all apps stays one, whatever the groups say", async () => {
+  await enter(identity("1", undefined, ["admins"]), byGroup);
   await removePerson(stage.desk, { name: "boss" });
-  const { user } = await signInByIdentity(stage.desk, identity("1", undefined, ["bi"]), byGroup);
+  const { user } = await enter(identity("1", undefined, ["bi"]), byGroup);
   expect(user.grants).toEqual(everywhere("admin"));
+  expect(await rolesOf("lin@example.com")).toEqual(everywhere("admin"));
+  expect(await signInByIdentity(stage.desk, identity("1"), byGroup)).toMatchObject({ kind: "left" });
   expect(await rolesOf("lin@example.com")).toEqual(everywhere("admin"));
 });
 
 test("a new person is made only with a role, has no password, and leaves no link behind", async () => {
-  await signInByIdentity(stage.desk, identity("3", "zoe@example.com", ["bi"]), byGroup);
+  await enter(identity("3", "zoe@example.com", ["bi"]), byGroup);
   expect(await findAdminUser(stage.pool, "zoe@example.com")).toMatchObject({ passwordHash: "none" });
   await removePerson(stage.desk, { name: "zoe@example.com" });
   expect((await stage.pool.query("select 1 from admin_identity where subject = '3'")).rowCount).toBe(0);

@@ -14,6 +14,7 @@ import type { Executor } from "../../db/engine/sql.ts";
 import { type Grants, strongestGrants } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { act } from "../desk.ts";
+import { endAccessOf } from "./access.ts";
 import { type EntryDesk, type Opened, opened } from "./sessions.ts";
 
 /** Who somebody is at the identity provider, see outbound/identity-provider.ts. */
@@ -27,35 +28,53 @@ export type IdentityRules = {
   roles: ReadonlyMap<string, Grants>;
 };
 
-type Entered = Opened & { grants: Grants | undefined };
+/** `left`: a known person none of whose groups has a role any more. They are refused, and what they had is taken. */
+export type Entered = { kind: "entered"; opened: Opened } | { kind: "left"; user: AdminUser };
+
+type Noted = Entered & { grants: Grants | undefined; hasChanged: boolean };
 
 /** Opens a session for somebody who has signed in at the identity provider. */
-export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: IdentityRules): Promise<Opened> {
+export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: IdentityRules): Promise<Entered> {
   const { issuer, subject } = identity;
-  return act<ReturnType<typeof Type.Object>, Entered>(desk, {
+  return act<ReturnType<typeof Type.Object>, Noted>(desk, {
     action: "session/oidc/return",
     schema: Type.Object({}),
     body: {},
-    noted: ({ grants }) => ({ issuer, subject, ...(grants && { grants }) }),
-    actorOf: ({ user }) => user.name,
+    noted: ({ kind, grants }) => ({
+      issuer,
+      subject,
+      ...(kind === "left" && { refused: "no role" }),
+      ...(grants && { grants }),
+    }),
+    isNoted: ({ hasChanged }) => hasChanged,
+    actorOf: (done) => (done.kind === "left" ? done.user : done.opened.user).name,
     run: async (tx) => {
       const given = grantsOf(identity, rules);
-      const nowMs = desk.clock();
-      const user = (await findByIdentity(tx, identity)) ?? (await linked(tx, identity, { rules, given, nowMs }));
+      const known = await findByIdentity(tx, identity);
+      if (given?.length === 0) return turnedAway(tx, desk, known);
+      const user = known ?? (await linked(tx, identity, { rules, given, nowMs: desk.clock() }));
       const grants = given && (await tookRoles(tx, user, given)) ? given : undefined;
       const present = grants ? (await loadAdminUser(tx, user.userId))! : user;
-      return { ...(await opened(tx, desk, present, "oidc")), grants };
+      return { kind: "entered", opened: await opened(tx, desk, present, "oidc"), grants, hasChanged: true };
     },
   });
 }
 
 /** The roles of the person's groups, or undefined when roles are given here. */
 function grantsOf({ groups }: Identity, { roles }: IdentityRules): Grants | undefined {
-  if (roles.size === 0) return undefined;
-  const given = groups.flatMap((group) => roles.get(group) ?? []);
-  if (given.length === 0)
-    throw new ApiError("notGranted", "None of your groups at the identity provider has a role here.");
-  return strongestGrants(given);
+  return roles.size === 0 ? undefined : strongestGrants(groups.flatMap((group) => roles.get(group) ?? []));
+}
+
+/** Takes the roles, sessions and tokens of a known person. A refusal instead would roll that back. */
+async function turnedAway(tx: Executor, desk: EntryDesk, user: AdminUser | undefined): Promise<Noted> {
+  if (!user) throw noRole();
+  const grants = (await tookRoles(tx, user, [])) ? [] : undefined;
+  const ended = await endAccessOf(tx, { ...desk, by: { ...desk.by, name: user.name } }, user);
+  return { kind: "left", user, grants, hasChanged: grants !== undefined || ended > 0 };
+}
+
+export function noRole(): ApiError {
+  return new ApiError("notGranted", "None of your groups at the identity provider has a role here.");
 }
 
 /** The first time: the person is found by a verified e-mail address, or made. */

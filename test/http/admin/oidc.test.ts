@@ -103,7 +103,16 @@ describe("a person of the provider", () => {
   test("without a verified address, or without a group that has a role, is told so", async () => {
     const unverified = { ...LIN, sub: "new-1", email_verified: false };
     expect(await comeBack(unverified)).toMatchObject(refused(/address is verified/, 2004));
+    const stranger = { ...LIN, sub: "new-2", groups: [] };
+    expect(await comeBack(stranger)).toMatchObject(refused(/None of your groups/, 2004));
+  });
+
+  test("who has left all groups is refused, and every session ends", async () => {
+    const answer = await comeBack(LIN);
+    const headers = { cookie: cookiesOf(answer), "touchpoint-csrf": answer.data.csrf };
+    expect(await call("apps", undefined, headers)).toMatchObject({ code: 0 });
     expect(await comeBack({ ...LIN, groups: [] })).toMatchObject(refused(/None of your groups/, 2004));
+    expect(await call("apps", undefined, headers)).toMatchObject({ code: 2002 });
   });
 
   test("with somebody else's address is not taken for them", async () => {

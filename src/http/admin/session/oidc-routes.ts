@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { signInByIdentity } from "../../../admin/session/identities.ts";
+import { noRole, signInByIdentity } from "../../../admin/session/identities.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import { begunOidc, oidcReturnBody, signedIn, signInWays } from "../../../contract/setting/session.ts";
 import { countedAddress } from "../../../domain/network.ts";
@@ -76,7 +76,12 @@ export function oidcRoutes(routes: FastifyInstance, context: SessionContext, { l
       try {
         const identity = await refusedOnly(attempt, context, request, () => provider.finish(pending, body.returned));
         const entry = await entryOf(context, request, "");
-        const opened = await checked(attempt, () => signInByIdentity(entry, identity, provider.settings));
+        const opened = await checked(attempt, async () => {
+          const entered = await signInByIdentity(entry, identity, provider.settings);
+          if (entered.kind === "entered") return entered.opened;
+          context.seenSessions.forgetPerson(entered.user.userId);
+          throw noRole();
+        });
         attempt.succeeded();
         return shownOpened(context, opened, { request, reply });
       } finally {
