@@ -13,6 +13,8 @@ export type Actor = {
   session: string | undefined;
   /** The token for programs that the call was made with. */
   tokenId?: number;
+  /** The generation of the admin token that the call was made with. */
+  adminGeneration?: number;
   /** Whether a role of the person needs a second factor that is not set up: until then, only the session's own routes answer. */
   mustSetUpFactor?: boolean;
   /** How the audit log names the caller, if not by `name`. */

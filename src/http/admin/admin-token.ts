@@ -22,14 +22,21 @@ export class AdminTokens {
   }
 
   /**
-   * A token that looks right is checked against the database, so that a revoked one is refused at once. A wrong token
-   * costs the database nothing, unless the generation has not been looked up for a while.
+   * The generation of a right token, undefined for any other. A token that looks right is checked against the database, so
+   * that a revoked one is refused at once. A wrong token costs the database nothing, unless the generation has not been
+   * looked up for a while.
    */
-  async isRight(given: string): Promise<boolean> {
+  async generationOf(given: string): Promise<number | undefined> {
     const wasRight = this.#matches(given);
-    if (!wasRight && elapsedMs() - this.#askedMs < ASK_AGAIN_MS) return false;
+    if (!wasRight && elapsedMs() - this.#askedMs < ASK_AGAIN_MS) return undefined;
     await this.#ask();
-    return this.#matches(given);
+    return this.#matches(given) ? this.#generation : undefined;
+  }
+
+  /** Whether tokens of a generation are still accepted. */
+  async isCurrent(generation: number): Promise<boolean> {
+    await this.#ask();
+    return generation === this.#generation;
   }
 
   #matches(given: string): boolean {

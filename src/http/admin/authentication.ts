@@ -54,12 +54,14 @@ export async function actorOf(context: AuthenticationContext, request: FastifyRe
 async function tokenHolder(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
   const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
   if (given.startsWith(API_TOKEN_MARK)) return programOf(context, request, given);
-  if (!(await context.adminTokens.isRight(given))) {
+  const adminGeneration = await context.adminTokens.generationOf(given);
+  if (adminGeneration === undefined) {
     context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
     throw notSignedIn();
   }
   const command = readCommandName(context.vault, request.headers[COMMAND_HEADER]?.toString());
-  return { name: command ?? "admin token", grants: everywhere("admin"), userId: undefined, session: undefined };
+  const name = command ?? "admin token";
+  return { name, grants: everywhere("admin"), userId: undefined, session: undefined, adminGeneration };
 }
 
 /** A program with a token of its own. Whoever has the whole token may know why it is refused. */
@@ -139,15 +141,16 @@ function isReading(request: FastifyRequest): boolean {
 
 /** Whether the receiver of an app's long-lived stream may still see it. Asking does not keep the session alive. */
 export async function maySeeStill(
-  { pool, clock }: Pick<AuthenticationContext, "pool" | "clock">,
-  { session, tokenId }: Actor,
+  { pool, clock, adminTokens }: Pick<AuthenticationContext, "pool" | "clock" | "adminTokens">,
+  { session, tokenId, adminGeneration }: Actor,
   appId: number,
 ): Promise<boolean> {
   if (tokenId !== undefined) {
     const token = await loadApiToken(pool, tokenId);
     return token !== undefined && stateOfToken(token, clock()) === "valid" && mayIn(grantsOf(token), "detail", appId);
   }
-  if (session === undefined) return true;
+  if (adminGeneration !== undefined) return adminTokens.isCurrent(adminGeneration);
+  if (session === undefined) return false;
   const user = await peekSession(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
   return user !== undefined && mayIn(user.grants, "detail", appId);
 }

@@ -1,3 +1,4 @@
+import { nameOf } from "../../db/admin-user.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Actor } from "./actor.ts";
 
@@ -28,7 +29,7 @@ export class SeenSessions {
   }
 
   /** Forgets a person, some of whose sessions have ended. */
-  forgetPerson(userId: number | undefined): void {
-    for (const [session, { actor }] of this.#seen) if (actor.userId === userId) this.forget(session);
+  forgetPerson({ name }: { name: string }): void {
+    for (const [session, { actor }] of this.#seen) if (actor.name === nameOf(name)) this.forget(session);
   }
 }

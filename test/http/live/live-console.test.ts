@@ -2,9 +2,12 @@ import { get, type IncomingMessage } from "node:http";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LiveCall, liveCall } from "../../../src/contract/live.ts";
+import { findAdminUser, replaceGrants } from "../../../src/db/admin-user.ts";
 import type { App } from "../../../src/db/app.ts";
+import { raiseAdminTokenGeneration } from "../../../src/db/installation.ts";
+import { everywhere } from "../../../src/domain/access/role.ts";
 import { LIMITS } from "../../../src/limits.ts";
-import { ADMIN, ConsoleUser } from "../../support/admin-caller.ts";
+import { ADMIN, AdminCaller, ConsoleUser } from "../../support/admin-caller.ts";
 import { eventually } from "../../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../../support/touchpoint.ts";
 import { refresh } from "../endpoints.ts";
@@ -228,6 +231,23 @@ describe("the stream", () => {
     await expect.poll(() => stays.texts).toContain(": alive");
     expect(stays.hasEnded).toBe(false);
     stays.close();
+  });
+
+  test("ends when the role for its app is taken from the person, though the session lives", async () => {
+    const person = await new ConsoleUser(server, "analyst").signIn();
+    const stream = await Stream.open({}, person.headers);
+    const pool = server.database();
+    const { userId } = (await findAdminUser(pool, person.name))!;
+    await replaceGrants(pool, userId, everywhere("viewer")).finally(() => pool.end());
+    await expect.poll(() => stream.hasEnded).toBe(true);
+    expect(await person.get("session")).toMatchObject({ code: 0 });
+  });
+
+  test("ends when the admin token that opened it is replaced", async () => {
+    const stream = await Stream.open({}, new AdminCaller(server).headers);
+    const pool = server.database();
+    await raiseAdminTokenGeneration(pool).finally(() => pool.end());
+    await expect.poll(() => stream.hasEnded).toBe(true);
   });
 
   test("ends when the server stops, which does not wait for it", async () => {

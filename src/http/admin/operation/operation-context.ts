@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { Config } from "../../../config.ts";
 import type { CostPuller } from "../../../cost/puller.ts";
 import type { Log } from "../../../log.ts";
+import type { AdminTokens } from "../admin-token.ts";
 import type { HealthContext } from "./health.ts";
 
 /** What the routes for operators work with: health, ledger, doctor, postbacks and costs. */
@@ -11,5 +12,6 @@ export type OperationContext = HealthContext & {
   /** Read-only connections with a statement timeout. */
   reportPool: () => pg.Pool;
   costs: CostPuller;
+  adminTokens: AdminTokens;
   isStopping: () => boolean;
 };

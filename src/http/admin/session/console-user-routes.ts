@@ -28,7 +28,7 @@ import { adminRoute } from "../admin-route.ts";
 import type { SessionContext } from "./session-context.ts";
 import { shownGrants } from "./shown-grants.ts";
 
-type PeopleContext = Pick<SessionContext, "pool" | "vault" | "clock">;
+type PeopleContext = Pick<SessionContext, "pool" | "vault" | "clock" | "seenSessions">;
 
 /** People of the console, and the audit log. */
 export function consoleUserRoutes(routes: FastifyInstance, context: PeopleContext): void {
@@ -64,7 +64,7 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
   });
 }
 
-function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
+function memberRoutes(routes: FastifyInstance, { pool, vault, clock, seenSessions }: PeopleContext): void {
   adminRoute(routes, {
     path: "console-users",
     summary: "People of the console",
@@ -85,6 +85,7 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     answer: envelopeSchema(emptyData),
     run: async ({ body, by, request }) => {
       await changePersonRole({ pool, vault, clock, by }, body, request.actor.session);
+      seenSessions.forgetPerson(body);
       return {};
     },
   });
@@ -98,12 +99,13 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
       await removePerson({ pool, vault, clock, by }, body);
+      seenSessions.forgetPerson(body);
       return {};
     },
   });
 }
 
-function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
+function accessRoutes(routes: FastifyInstance, { pool, vault, clock, seenSessions }: PeopleContext): void {
   adminRoute(routes, {
     path: "console-users/sign-out",
     summary: "End all sessions of a person",
@@ -112,7 +114,11 @@ function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     apps: "all",
     body: consoleUserNameBody,
     answer: envelopeSchema(endedSessions),
-    run: async ({ body, by }) => ({ ended: await signOutPerson({ pool, vault, clock, by }, body) }),
+    run: async ({ body, by }) => {
+      const ended = await signOutPerson({ pool, vault, clock, by }, body);
+      seenSessions.forgetPerson(body);
+      return { ended };
+    },
   });
 
   adminRoute(routes, {
@@ -126,6 +132,7 @@ function accessRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
     answer: envelopeSchema(emptyData),
     run: async ({ body, by }) => {
       await resetSecondFactor({ pool, vault, clock, by }, body);
+      seenSessions.forgetPerson(body);
       return {};
     },
   });

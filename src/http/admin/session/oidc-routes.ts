@@ -79,7 +79,7 @@ export function oidcRoutes(routes: FastifyInstance, context: SessionContext, { l
         const opened = await checked(attempt, async () => {
           const entered = await signInByIdentity(entry, identity, provider.settings);
           if (entered.kind === "entered") return entered.opened;
-          context.seenSessions.forgetPerson(entered.user.userId);
+          context.seenSessions.forgetPerson(entered.user);
           throw noRole();
         });
         attempt.succeeded();

@@ -46,7 +46,7 @@ export function ownSessionRoutes(routes: FastifyInstance, context: SessionContex
     run: async ({ body, request }) => {
       const { desk, user } = await personOf(context, request);
       await endOwnSession(desk, user.userId, body);
-      seenSessions.forgetPerson(user.userId);
+      seenSessions.forgetPerson(user);
       return {};
     },
   });
@@ -61,7 +61,7 @@ export function ownSessionRoutes(routes: FastifyInstance, context: SessionContex
     run: async ({ request, reply }) => {
       const { desk, user } = await personOf(context, request);
       const ended = await endOwnSessions(desk, user);
-      seenSessions.forgetPerson(user.userId);
+      seenSessions.forgetPerson(user);
       setSession(request, reply, "");
       return { ended };
     },

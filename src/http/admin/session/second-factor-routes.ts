@@ -76,7 +76,7 @@ function setUpRoutes(routes: FastifyInstance, context: SessionContext, gate: Gat
       const given = { limits, key: `person ${user.userId}`, code: body.code, name: user.name };
       const confirm = () => confirmOwnSecondFactor({ ...desk, user, session }, body);
       const codes = await withCode(context, request, given, confirm);
-      context.seenSessions.forgetPerson(user.userId);
+      context.seenSessions.forgetPerson(user);
       return codes;
     },
   });
@@ -94,7 +94,7 @@ function removeRoute(routes: FastifyInstance, context: SessionContext, { limits 
       const { desk, user, session } = await personOf(context, request);
       const given = { limits, key: `person ${user.userId}`, code: body.code, name: user.name };
       await withCode(context, request, given, () => dropOwnSecondFactor({ ...desk, user, session }, body));
-      context.seenSessions.forgetPerson(user.userId);
+      context.seenSessions.forgetPerson(user);
       return {};
     },
   });

@@ -109,7 +109,7 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       const link = { passwordHash, validMs: SETUP_LINK_MS };
       const opened = await withCode(context, request, coded, () => setUp(entry, body, link));
       if (!opened) throw badLink(context, request);
-      context.seenSessions.forgetPerson(opened.user.userId);
+      context.seenSessions.forgetPerson(opened.user);
       return shownOpened(context, opened, { request, reply });
     },
   });
@@ -186,7 +186,7 @@ function passwordRoute(routes: FastifyInstance, context: SessionContext, gate: G
       const passwordHash = await hashOf(context, gate.desk, body.new_password);
       const entry = await entryOf(context, request, name);
       const opened = await changeOwnPassword(entry, body, { user, passwordHash });
-      context.seenSessions.forgetPerson(user.userId);
+      context.seenSessions.forgetPerson(user);
       return shownOpened(context, opened, { request, reply });
     },
   });
