@@ -15,8 +15,8 @@ export type ShownRequest = { method: string; url: string; headers: Record<string
 export type ShownAnswer = { status: number; headers: Record<string, string>; body: string; is_cut: boolean };
 
 /**
- * Shows a call to people without its secrets and signatures: fields with such a name, and the account's secrets wherever
- * they occur. What was hidden in the request is hidden in the answer too, because some platforms repeat what they refused.
+ * Shows a call to people without its secrets and signatures: fields with such a name, and the account's secrets and what
+ * the call itself says is hidden, wherever they occur. What was hidden in the request is hidden in the answer too, because some platforms repeat what they refused.
  */
 export class CallMask {
   readonly #shownNames: ReadonlySet<string>;
@@ -34,8 +34,9 @@ export class CallMask {
     for (const secret of secrets) this.#hide(secret);
   }
 
-  request({ method, url, headers, body = "" }: HttpRequest): ShownRequest {
+  request({ method, url, headers, body = "", hidden = [] }: HttpRequest): ShownRequest {
     const address = new URL(url);
+    for (const value of hidden) this.#hide(value);
     for (const [name, value] of address.searchParams) if (this.#isHidden(name)) this.#hide(value);
     for (const [name, value] of Object.entries(headers)) if (this.#isHidden(name)) this.#hide(value);
     this.#hideIn(isForm(headers) ? Object.fromEntries(new URLSearchParams(body)) : jsonOf(body));

@@ -21,6 +21,13 @@ test.each([
   expect(mask().request(get(url)).url).toBe(shown);
 });
 
+test("what a call says is hidden is masked wherever it stands, in a JSON list too", () => {
+  const one = mask();
+  const request = { ...get("https://p.example/f00dcafe"), body: '["c-1","x f00dcafe"]', hidden: ["f00dcafe"] };
+  expect(one.request(request)).toMatchObject({ url: "https://p.example/…", body: '["c-1","x …"]' });
+  expect(one.sentence("bad f00dcafe")).toBe("bad …");
+});
+
 test("headers and bodies are masked by name and by value, and an answer that repeats them too", () => {
   const one = mask();
   const body = JSON.stringify({ token: "t-secret", list: [{ sign: "s-igned", note: `x ${SECRET} y` }], ouId: "shown" });

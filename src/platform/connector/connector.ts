@@ -9,6 +9,8 @@ export type HttpRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
+  /** Values in it that people are not shown, wherever they stand, such as a signature. */
+  hidden?: readonly string[];
 };
 
 export type HttpReply = { status: number; body: string };

@@ -3,7 +3,8 @@ import { isPrivateHost } from "../../domain/network.ts";
 import { isMacro } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
-import { hostsOf } from "../connector/callback.ts";
+import { type Address, addressOf, hostsOf } from "../connector/callback.ts";
+import { skip } from "../connector/prepared.ts";
 import { withQuery } from "../connector/request.ts";
 import { assertNoSecret } from "./given.ts";
 
@@ -54,6 +55,22 @@ function assertFixed(url: string): string {
 function assertPublic(where: string, hostname: string): void {
   if (!isPrivateHost(hostname)) return;
   throw bad(`${where}: ${hostname} is an address of a private network; PLATFORM_PRIVATE_NETWORKS=allow allows them.`);
+}
+
+/**
+ * The delivered address, for a call that carries a secret or a signature: anyone who calls a link chooses scheme and port,
+ * so the call goes only over TLS, and to another port than the usual one only if callback_hosts names it. A host in a
+ * private network, which is called only where the operator allows that, may do without TLS.
+ */
+export function guardedAddressOf({ callback, hosts }: { callback: string; hosts: string }): Address {
+  const address = addressOf({ callback, hosts });
+  if (address.kind === "skip") return address;
+  const { protocol, host, hostname } = new URL(address.url);
+  if (protocol !== "https:" && !isPrivateHost(hostname))
+    return skip("The callback is not an https address, and the call carries a secret or a signature.");
+  return hostsOf(hosts).some((one) => new URL(`${protocol}//${one}`).host === host)
+    ? address
+    : skip("callback_hosts does not name the callback's port, and the call carries a secret or a signature.");
 }
 
 /** Where secrets may go: origins of fixed addresses, hosts of delivered ones. */

@@ -1,10 +1,10 @@
 import { POSTBACK_EVENT_TYPES } from "../../domain/postback/postback.ts";
-import { addressOf } from "../connector/callback.ts";
+import { type Address, addressOf } from "../connector/callback.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type { AccountField, CallContext, Conversion, PostbackConnector, Prepared } from "../connector/connector.ts";
 import { type Skip, skip } from "../connector/prepared.ts";
 import { fieldsOf } from "../platform.ts";
-import { type CallAddress, withParameters } from "./address.ts";
+import { guardedAddressOf, withParameters } from "./address.ts";
 import { type CallBody, type Declaration, isHeaderText } from "./declaration.ts";
 import { filledJson, membersWith } from "./json-template.ts";
 import { ACCOUNT_PREFIX, AMOUNT_NAMES, BODY, SIGN, valueFor } from "./placeholder.ts";
@@ -28,9 +28,15 @@ export function declaredConnector(declaration: Declaration): PostbackConnector {
   };
 }
 
-function hiddenNamesIn({ query, headers, body, account }: Declaration): string[] {
+/** Names of the placeholders whose values nobody may learn. */
+function hiddenPlaceholders({ account }: Declaration): Set<string> {
   const secrets = [...account].filter(([, kind]) => kind === "secret").map(([name]) => ACCOUNT_PREFIX + name);
-  const hidden = new Set([SIGN, ...secrets]);
+  return new Set([SIGN, ...secrets]);
+}
+
+function hiddenNamesIn(declaration: Declaration): string[] {
+  const { query, headers, body } = declaration;
+  const hidden = hiddenPlaceholders(declaration);
   const isHiding = (template: Template) => namesIn(template).some((name) => hidden.has(name));
   const fields = [...query, ...headers, ...(body.kind === "form" ? body.fields : [])];
   return [
@@ -55,7 +61,7 @@ type Call = { conversion: Conversion; context: CallContext };
 function prepare(declaration: Declaration, codes: Codes, { conversion, context }: Call): Prepared {
   const code = codeOf(conversion, codes, context.account("codes"));
   if (code.kind === "skip") return code;
-  const address = calledAddress(declaration.address, conversion);
+  const address = calledAddress(declaration, conversion);
   if (address.kind === "skip") return address;
   const plain = (name: string) => valueFor(name, { conversion, context, code: code.code });
   const { sign } = declaration;
@@ -82,13 +88,17 @@ function prepare(declaration: Declaration, codes: Codes, { conversion, context }
       url: withParameters(address.url, query.entries),
       headers: withType(headers.entries, body.type),
       ...(body.type !== "" && { body: body.text }),
+      ...(sign && { hidden: [late.text] }),
     },
   };
 }
 
-function calledAddress(address: CallAddress, { adData }: Conversion): { kind: "address"; url: string } | Skip {
+function calledAddress(declaration: Declaration, { adData }: Conversion): Address {
+  const { address, uses } = declaration;
   if (address.kind === "fixed") return { kind: "address", url: address.url };
-  return addressOf({ callback: fieldsOf(adData)("callback"), hosts: address.hosts });
+  const delivered = { callback: fieldsOf(adData)("callback"), hosts: address.hosts };
+  const isGuarded = [...hiddenPlaceholders(declaration)].some((name) => uses.has(name));
+  return isGuarded ? guardedAddressOf(delivered) : addressOf(delivered);
 }
 
 type FilledBody = { kind: "body"; text: string; type: string } | Skip;

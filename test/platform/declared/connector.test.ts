@@ -199,6 +199,49 @@ test("fields that hold a secret or a signature are named, so that tests hide the
   expect(connectorOf({ ...PLAIN, method: "POST", json, sign, account }).hiddenNames).toEqual(["a", "b"]);
 });
 
+test("the signature is named as hidden by the call itself, because it may stand where no name is", () => {
+  const sign = { hash: "md5", of: "{click_id}" };
+  const { hidden, body } = plain({ method: "POST", json: ["{code}", "{sign}"], query: {}, sign }).request(CLICK);
+  const md5 = createHash("md5").update("c-1").digest("hex");
+  expect([hidden, body]).toEqual([[md5], JSON.stringify(["1", md5])]);
+  expect(plain({}).request(CLICK).hidden).toBeUndefined();
+});
+
+describe("a call with a secret or a signature to a delivered address", () => {
+  const HOSTS = "cb.example, odd.example:8443, 127.0.0.1, 127.0.0.1:9000";
+  const to = (callback: string, change: JsonObject) => {
+    const given = { ...PLAIN, url: "{callback}", callback_hosts: HOSTS, ...change };
+    const connector = declaredConnector(readDeclaration(given, { mayCallPrivate: true }));
+    return using(connector, { key: "k-1" }).prepare({ adData: { callback, click_id: "c-1" } });
+  };
+  const BY_SECRET = { query: { type: "{code}", key: "{account.key}" }, account: { key: "secret" } };
+  const BY_SIGN = { query: { type: "{code}", s: "{sign}" }, sign: { hash: "md5", of: "{click_id}" } };
+
+  test.each([
+    "https://cb.example/conv",
+    "https://cb.example:443/conv",
+    "https://odd.example:8443/conv",
+    "http://127.0.0.1:9000/conv",
+  ])("goes to %s", (callback) => {
+    for (const change of [BY_SECRET, BY_SIGN]) expect(to(callback, change).kind).toBe("request");
+  });
+
+  test.each([
+    ["http://cb.example/conv", /not an https address/],
+    ["http://odd.example:8443/conv", /not an https address/],
+    ["https://cb.example:8443/conv", /does not name the callback's port/],
+    ["https://odd.example/conv", /host is not one/],
+    ["http://127.0.0.1:5432/", /does not name the callback's port/],
+  ])("does not go to %s", (callback, reason) => {
+    for (const change of [BY_SECRET, BY_SIGN])
+      expect(to(callback, change)).toEqual({ kind: "skip", reason: expect.stringMatching(reason) });
+  });
+
+  test("may go anywhere on the host when it carries neither", () => {
+    expect(to("http://cb.example:8080/conv", {}).kind).toBe("request");
+  });
+});
+
 test("the fields of the account are those declared, each secret or not", () => {
   const { fields } = connectorOf({ ...PLAIN, account: { app_key: "setting", app_secret: "secret" } });
   expect(fields.map(({ name, isSecret, fallback }) => [name, isSecret === true, fallback])).toEqual([
