@@ -81,8 +81,8 @@ const MET_BY_USERS = {
   /** Declared connectors of an app, and the length of each. */
   connectorsPerApp: 50,
   declarationBytes: 16 * KIB,
-  /** Authorisations at platforms that somebody has begun and not ended, in all apps. */
-  authorisationsOpen: 100,
+  /** Authorisations at platforms that one person has begun and not ended, in all apps. */
+  authorisationsOpen: 10,
   callbackEvents: 200,
   addressLength: 2_000,
   rulesPerApp: 200,

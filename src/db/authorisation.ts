@@ -34,16 +34,33 @@ export async function beginAuthorisation(
   return state;
 }
 
-/** Deletes authorisations that have come to their end, and returns the number of the others. */
-export async function dropOldAuthorisations(executor: Executor, nowMs: number): Promise<number> {
+/** Deletes authorisations that have come to their end. */
+export async function dropOldAuthorisations(executor: Executor, nowMs: number): Promise<void> {
   const { begun, returned } = AUTHORISATION_LIFE_MS;
   await execute(
     executor,
     sql`delete from authorisation where begun_at_ms <= ${nowMs - begun - returned} or returned_at_ms <= ${nowMs - returned}
       or (returned_at_ms is null and begun_at_ms <= ${nowMs - begun})`,
   );
-  const [row] = await query<{ count: number }>(executor, sql`select count(*) from authorisation`);
-  return row!.count;
+}
+
+/**
+ * Deletes all but `kept` open authorisations of the person at a session, whichever session has begun them: first those
+ * that have not returned from the platform, the oldest before the others.
+ */
+export async function dropSurplusAuthorisations(
+  executor: Executor,
+  { session, kept }: { session: string; kept: number },
+): Promise<void> {
+  const digest = digestOf(session);
+  const theirs = sql`select s.token_digest from console_session own join console_session s on s.user_id = own.user_id
+    where own.token_digest = ${digest}`;
+  await execute(
+    executor,
+    sql`delete from authorisation where authorisation_id in
+      (select authorisation_id from authorisation where session_digest = ${digest} or session_digest in (${theirs})
+        order by returned_at_ms is null, authorisation_id desc offset ${kept})`,
+  );
 }
 
 /** Uses up a state. Undefined when it was used before, is too old, or was given to another session. */

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addPerson } from "../../src/admin/session/people.ts";
 import { setAccount } from "../../src/admin/setting/accounts.ts";
+import { createSession } from "../../src/db/console-session.ts";
 import { loadAccount, loadAccounts } from "../../src/db/platform-account.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { refreshToken } from "../../src/outbound/account-token.ts";
 import { Sender } from "../../src/outbound/sender.ts";
 import { accountFieldsOf } from "../../src/platform/account.ts";
@@ -186,6 +189,27 @@ describe("a state", () => {
     ];
     for (const secret of hidden) expect(rows.map(({ row }) => row).join()).not.toContain(secret);
   });
+});
+
+test("one person's open authorisations are bounded, over all their sessions, and nobody else's are touched", async () => {
+  await stage.pool.query("truncate authorisation");
+  stage.appId = await stage.newApp();
+  const side = await SIDES.bytedance({ clock: stage.clock, accounts: ["7001"] });
+  const { user } = await addPerson(stage.desk, { name: "busy", grants: [{ app_id: null, role: "admin" }] });
+  const [here, there] = [
+    await createSession(stage.pool, user, stage.nowMs),
+    await createSession(stage.pool, user, stage.nowMs),
+  ];
+  const begin = async (session: string) => stage.visit((await stage.begin("bytedance", side.access, session)).url);
+  const others = await begin("session-1");
+  const returned = await stage.return(await begin(there), there);
+  const oldest = await begin(there);
+  for (let begun = 1; begun < LIMITS.authorisationsOpen; begun += 1) await begin(here);
+  expect(await stage.count("authorisation")).toBe(LIMITS.authorisationsOpen + 1);
+  await expect(stage.return(oldest, there)).rejects.toThrow(/Begin again/);
+  await stage.choose(returned.authorisation_id, ["7001"], there);
+  await stage.return(others);
+  await side.close();
 });
 
 describe("an authorisation", () => {

@@ -10,6 +10,7 @@ import {
   beginAuthorisation,
   dropAuthorisation,
   dropOldAuthorisations,
+  dropSurplusAuthorisations,
   keepSecrets,
   takeState,
 } from "../../db/authorisation.ts";
@@ -62,8 +63,8 @@ export function beginAuthorising(desk: BeginDesk, body: Static<typeof authoriseB
       const { id, secret, scope = "" } = flow.client;
       if (account(id) === "" || account(secret) === "")
         throw bad(`The developer application's ${id} and ${secret} are needed.`);
-      if ((await dropOldAuthorisations(tx, clock())) >= LIMITS.authorisationsOpen)
-        throw new ApiError("overloaded", "Too many authorisations are open: try again in some minutes.");
+      await dropOldAuthorisations(tx, clock());
+      await dropSurplusAuthorisations(tx, { session, kept: LIMITS.authorisationsOpen - 1 });
       const kept = [...addressFieldsOf(adPlatform, "costs"), id, secret, scope];
       const given = Object.entries({ ...draft.settings, ...draft.secrets }).filter(([name]) => kept.includes(name));
       const secrets: AuthorisationSecrets = { settings: draft.settings, values: Object.fromEntries(given) };
