@@ -162,7 +162,9 @@ function refusalOf(error: unknown): unknown {
     return new ApiError("overloaded", `The identity provider does not answer: ${first.message}`, { retryAfterS: 5 });
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
     const told = [error.error, error.error_description].filter(Boolean).join(", ");
-    return new ApiError("badSign", `The identity provider refuses: ${told.slice(0, REASON_LENGTH)}.`);
+    // A person who says no at the provider has guessed nothing.
+    const reason = error.error === "access_denied" ? "notGranted" : "badSign";
+    return new ApiError(reason, `The identity provider refuses: ${told.slice(0, REASON_LENGTH)}.`);
   }
   const reason = messageOf(first).slice(0, REASON_LENGTH);
   return new ApiError("badSign", `The answer of the identity provider does not hold: ${reason}.`);

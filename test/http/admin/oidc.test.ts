@@ -128,7 +128,6 @@ describe("a person of the provider", () => {
 
 describe("what comes back is refused", () => {
   test.each<[Fault, RegExp]>([
-    ["denies", /identity provider refuses: access_denied, The person said no/],
     ["other_state", /does not hold: unexpected "state"/],
     ["other_nonce", /does not hold: unexpected ID Token "nonce"/],
     ["other_audience", /does not hold: unexpected JWT "aud"/],
@@ -140,6 +139,13 @@ describe("what comes back is refused", () => {
     const before = (await pool.query("select count(*) from console_session")).rows;
     expect(await comeBack(LIN, fault)).toMatchObject(refused(sentence, 2002));
     expect((await pool.query("select count(*) from console_session")).rows).toEqual(before);
+  });
+
+  test("when the person says no at the provider, which counts as no failed attempt", async () => {
+    const sentence = /identity provider refuses: access_denied, The person said no/;
+    for (let tries = 0; tries < 25; tries += 1)
+      expect(await comeBack(LIN, "denies")).toMatchObject(refused(sentence, 2004));
+    expect(await comeBack(LIN)).toMatchObject({ code: 0 });
   });
 
   test("in another browser, a second time, after a change, or too late", async () => {
@@ -159,10 +165,14 @@ describe("what comes back is refused", () => {
     expect(await call("session/oidc/return", { returned }, { ...headers, cookie })).toMatchObject({ code: 2002 });
   });
 
-  test("more and more slowly when one address fails again and again", async () => {
+  test("more and more slowly when one address, which may be an office, fails again and again", async () => {
     const codes: number[] = [];
-    for (let tries = 0; tries < 7; tries += 1) codes.push((await comeBack(LIN, "other_nonce")).code);
-    expect(codes.slice(-1)).toEqual([2003]);
+    const fail = async () => codes.push((await comeBack(LIN, "other_nonce")).code);
+    for (let tries = 0; tries < 10; tries += 1) await fail();
+    // A colleague's success takes back its own attempt alone.
+    expect(await comeBack(LIN)).toMatchObject({ code: 0 });
+    for (let tries = 0; tries < 11; tries += 1) await fail();
+    expect(codes).toEqual([...Array(20).fill(2002), 2003]);
   });
 });
 

@@ -14,7 +14,7 @@ import { cookieOf, setCookie } from "../cookie.ts";
 import { entryOf, shownOpened } from "./entry.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionContext } from "./session-context.ts";
-import { checked, type Gate, own } from "./sign-in-gate.ts";
+import { checked, type Gate, ofAddress } from "./sign-in-gate.ts";
 
 /**
  * The page of the console to which the provider sends people back. No cookie of ours comes with that navigation, because
@@ -67,7 +67,7 @@ export function oidcRoutes(routes: FastifyInstance, context: SessionContext, { l
       const pending = pendingOf(vault, request, clock());
       // Used up, whatever comes of it.
       setPending(context, { request, reply }, undefined);
-      const attempt = limits.begin([own(`oidc ${countedAddress(callerOf(context, request))}`)], clock());
+      const attempt = limits.begin([ofAddress("oidc", countedAddress(callerOf(context, request)))], clock());
       if (asking >= AT_ONCE_MAX) {
         attempt.unchecked();
         throw new ApiError("overloaded", "Others are signing in at this moment: try again.", { retryAfterS: 5 });

@@ -17,14 +17,21 @@ import { ownSessionRoutes } from "./own-session-routes.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
 import type { SessionContext } from "./session-context.ts";
-import { checked, type Gate, hashOf, own, provenByPassword, userBy, withCode, wrongPassword } from "./sign-in-gate.ts";
+import {
+  checked,
+  type Gate,
+  hashOf,
+  ofAddress,
+  own,
+  provenByPassword,
+  userBy,
+  withCode,
+  wrongPassword,
+} from "./sign-in-gate.ts";
 import type { Counted } from "./sign-in-limits.ts";
 
 const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
-
-/** Free failures for everybody behind one address together, who may be a whole office. */
-const ADDRESS_FAILURES = 20;
 
 /** Signing in and out of the console. These routes are open to everybody: the password or the one-time link decides. */
 export function sessionRoutes(routes: FastifyInstance, context: SessionContext, gate: Gate): void {
@@ -43,15 +50,7 @@ export function sessionRoutes(routes: FastifyInstance, context: SessionContext, 
  */
 function countedBy(context: Pick<SessionContext, "caller">, request: FastifyRequest, name: string): readonly Counted[] {
   const address = countedAddress(callerOf(context, request));
-  return [own(`name ${address} ${nameOf(name)}`), ofAddress(address)];
-}
-
-function ofAddress(address: string): Counted {
-  return { key: `address ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
-}
-
-function linksOf(address: string): Counted {
-  return { key: `link ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
+  return [own(`name ${address} ${nameOf(name)}`), ofAddress("address", address)];
 }
 
 function signInRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
@@ -98,7 +97,7 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       const { token, password } = body;
       requireGoodPassword(password);
       const given = { token, nowMs: context.clock(), validMs: SETUP_LINK_MS };
-      const attempt = limits.begin([linksOf(countedAddress(callerOf(context, request)))], given.nowMs);
+      const attempt = limits.begin([ofAddress("link", countedAddress(callerOf(context, request)))], given.nowMs);
       // Before anything is hashed. One look-up refuses links that never existed, were used, or are too old.
       const isLink = await checked(attempt, () => hasSetupLink(context.pool, given));
       if (!isLink) throw badLink(context, request);

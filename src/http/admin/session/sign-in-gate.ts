@@ -17,8 +17,16 @@ export function openGate(): Gate {
 /** Free failures for one name from one address, or for one device or session. */
 const OWN_FAILURES = 5;
 
+/** Free failures for everybody behind one address together, who may be a whole office. */
+const ADDRESS_FAILURES = 20;
+
 export function own(key: string): Counted {
   return { key, free: OWN_FAILURES, onSuccess: "forget" };
+}
+
+/** Failures of one kind from an address. */
+export function ofAddress(kind: "address" | "link" | "oidc", address: string): Counted {
+  return { key: `${kind} ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
 }
 
 /** `wrong` carries the name of the person when one has it. */
