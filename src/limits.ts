@@ -61,6 +61,8 @@ const MET_BY_USERS = {
   clockS: 10,
 
   apps: 10_000,
+  /** The name of a person, which may be an e-mail address: the longest that RFC 5321 allows. */
+  personNameLength: 254,
   /** Roles of one person, one for each app. */
   grantsPerPerson: 1_000,
   /** Tokens for programs: usable ones of one owner, others kept of one owner, shown ones, and how many days one lasts. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { makeApiToken } from "../../src/admin/session/api-tokens.ts";
 import { type IdentityRules, signInByIdentity } from "../../src/admin/session/identities.ts";
-import { addPerson, removePerson } from "../../src/admin/session/people.ts";
+import { addPerson, changePersonRole, removePerson } from "../../src/admin/session/people.ts";
 import { findAdminUser } from "../../src/db/admin-user.ts";
 import { loadApiToken } from "../../src/db/api-token.ts";
 import { everywhere } from "../../src/domain/access/role.ts";
@@ -43,7 +43,10 @@ test("a known person is linked by a verified address once, and recognised by the
   await enter(identity("1"), known);
   const { rows } = await stage.pool.query("select actor, details from audit_log where action = 'session/oidc/return'");
   expect(rows).toHaveLength(3);
-  expect(rows[0]).toEqual({ actor: "lin@example.com", details: { issuer: ISSUER, subject: "1" } });
+  const plain = { issuer: ISSUER, subject: "1" };
+  const grants = everywhere("operator");
+  expect(rows.map(({ details }) => details)).toEqual([{ ...plain, person: "linked", grants }, plain, plain]);
+  expect(rows[0].actor).toBe("lin@example.com");
 });
 
 test.each([
@@ -54,6 +57,13 @@ test.each([
     identity("2", "lin@example.com"),
     /linked with another account/,
   ],
+  [
+    "an address that only looks like a person's",
+    identity("2", "ｌin@example.com"),
+    /other characters than plain ASCII/,
+  ],
+  ["an address with a sign that folds to a letter", identity("2", "\u212aim@example.com"), /plain ASCII/],
+  ["an address of 255 characters", identity("2", `${"x".repeat(251)}@a.b`), /more than 254 characters/],
 ])("%s is refused, and nothing is kept", async (_, given, sentence) => {
   const before = [await stage.count("admin_identity"), await stage.count("console_session")];
   await expect(enter(given, known)).rejects.toThrow(sentence);
@@ -103,6 +113,16 @@ test("the last admin of all apps stays one, whatever the groups say", async () =
 test("a new person is made only with a role, has no password, and leaves no link behind", async () => {
   await enter(identity("3", "zoe@example.com", ["bi"]), byGroup);
   expect(await findAdminUser(stage.pool, "zoe@example.com")).toMatchObject({ passwordHash: "none" });
+  const { rows } = await stage.pool.query("select details from audit_log order by audit_id desc limit 1");
+  expect(rows[0].details).toMatchObject({ person: "created", grants: everywhere("viewer") });
   await removePerson(stage.desk, { name: "zoe@example.com" });
   expect((await stage.pool.query("select 1 from admin_identity where subject = '3'")).rowCount).toBe(0);
+});
+
+test("a person with the longest address can be managed like any other", async () => {
+  const name = `${"x".repeat(250)}@a.b`;
+  await enter(identity("4", name, ["bi"]), byGroup);
+  await changePersonRole(stage.desk, { name, grants: [{ app_id: null, role: "operator" }] });
+  expect(await rolesOf(name)).toEqual(everywhere("operator"));
+  await removePerson(stage.desk, { name });
 });

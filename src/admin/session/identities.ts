@@ -13,6 +13,7 @@ import {
 import type { Executor } from "../../db/engine/sql.ts";
 import { type Grants, strongestGrants } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
 import { act } from "../desk.ts";
 import { endAccessOf } from "./access.ts";
 import { type EntryDesk, type Opened, opened } from "./sessions.ts";
@@ -31,7 +32,10 @@ export type IdentityRules = {
 /** `left`: a known person none of whose groups has a role any more. They are refused, and what they had is taken. */
 export type Entered = { kind: "entered"; opened: Opened } | { kind: "left"; user: AdminUser };
 
-type Noted = Entered & { grants: Grants | undefined; hasChanged: boolean };
+type Noted = Entered & { grants: Grants | undefined; person?: FirstTime; hasChanged: boolean };
+
+/** What the first sign-in of an identity has done with the person. */
+type FirstTime = "linked" | "created";
 
 /** Opens a session for somebody who has signed in at the identity provider. */
 export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: IdentityRules): Promise<Entered> {
@@ -40,9 +44,10 @@ export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: Ide
     action: "session/oidc/return",
     schema: Type.Object({}),
     body: {},
-    noted: ({ kind, grants }) => ({
+    noted: ({ kind, grants, person }) => ({
       issuer,
       subject,
+      ...(person && { person }),
       ...(kind === "left" && { refused: "no role" }),
       ...(grants && { grants }),
     }),
@@ -52,10 +57,17 @@ export function signInByIdentity(desk: EntryDesk, identity: Identity, rules: Ide
       const given = grantsOf(identity, rules);
       const known = await findByIdentity(tx, identity);
       if (given?.length === 0) return turnedAway(tx, desk, known);
-      const user = known ?? (await linked(tx, identity, { rules, given, nowMs: desk.clock() }));
-      const grants = given && (await tookRoles(tx, user, given)) ? given : undefined;
-      const present = grants ? (await loadAdminUser(tx, user.userId))! : user;
-      return { kind: "entered", opened: await opened(tx, desk, present, "oidc"), grants, hasChanged: true };
+      const first = known ? undefined : await linked(tx, identity, { rules, given, nowMs: desk.clock() });
+      const user = known ?? first!.user;
+      const hasOthers = given !== undefined && (await tookRoles(tx, user, given));
+      const present = hasOthers ? (await loadAdminUser(tx, user.userId))! : user;
+      return {
+        kind: "entered",
+        opened: await opened(tx, desk, present, "oidc"),
+        grants: hasOthers || first ? present.grants : undefined,
+        ...(first && { person: first.person }),
+        hasChanged: true,
+      };
     },
   });
 }
@@ -82,13 +94,14 @@ async function linked(
   tx: Executor,
   { issuer, subject, email }: Identity,
   { rules, given, nowMs }: { rules: IdentityRules; given: Grants | undefined; nowMs: number },
-): Promise<AdminUser> {
+): Promise<{ user: AdminUser; person: FirstTime }> {
   if (email === undefined) {
     throw new ApiError(
       "notGranted",
       "The identity provider does not say that your e-mail address is verified, so you cannot be recognised. Ask an admin.",
     );
   }
+  assertPlain(email);
   const known = await findAdminUser(tx, email);
   if (known && (await hasIdentityAt(tx, known.userId, issuer)))
     throw new ApiError(
@@ -102,7 +115,21 @@ async function linked(
       : undefined);
   if (!made) throw new ApiError("notGranted", `There is no person named ${email} here. Ask an admin to add you.`);
   await linkIdentity(tx, { issuer, subject, userId: made.userId, nowMs });
-  return made;
+  return { user: made, person: known ? "linked" : "created" };
+}
+
+/**
+ * Refuses an address that is not a person's name as it stands. Names are compared without Unicode variants, so another
+ * one could belong to somebody else at the provider and yet be the same name here.
+ */
+function assertPlain(email: string): void {
+  if (email.length > LIMITS.personNameLength)
+    throw new ApiError("notGranted", `Your e-mail address has more than ${LIMITS.personNameLength} characters.`);
+  if (!/^[\x21-\x7e]+$/.test(email))
+    throw new ApiError(
+      "notGranted",
+      "Your e-mail address has other characters than plain ASCII, so you cannot be recognised by it. Ask an admin.",
+    );
 }
 
 /** Gives the person the roles of their groups. The last admin of all apps stays one. Returns whether anything changed. */

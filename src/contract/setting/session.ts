@@ -4,7 +4,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
 import { choice } from "../fields.ts";
 
-const name = Type.String({ minLength: 1, maxLength: 100, description: "Name to sign in with" });
+const name = Type.String({ minLength: 1, maxLength: LIMITS.personNameLength, description: "Name to sign in with" });
 const password = Type.String({ minLength: 1, maxLength: 1_000 });
 const role = choice(
   ROLES,

@@ -25,7 +25,7 @@ export function AddDialog({ onClose, onInvited }: InvitingProps) {
   });
   return (
     <FormDialog title={text.addTitle} onClose={onClose} submit={{ label: text.addButton }} doing={adding}>
-      <TextField label={text.name} hint={text.nameHint} value={name} onChange={setName} maxLength={100} required />
+      <TextField label={text.name} hint={text.nameHint} value={name} onChange={setName} maxLength={254} required />
       <GrantsField grants={grants} onChange={setGrants} />
     </FormDialog>
   );
