@@ -10,8 +10,8 @@ alter table ad_object drop constraint ad_object_pkey;
 alter table ad_object add primary key (app_id, level, object_id, ad_platform);
 
 -- Nothing tells whether a stored name was pulled or imported. Every app that knows the id gets it; what no app knows
--- stays for all.
-create temporary table known_id on commit drop as
+-- stays for all. (No temporary table: the role of a server may lack the privilege to make one.)
+create table known_id as
 select distinct app_id, ad_platform, level, object_id from (
   select c.app_id, c.ad_platform, i.level, i.object_id from (
     select distinct app_id, ad_platform, advertiser_id, gid, aid, cid from cost
@@ -31,3 +31,5 @@ select k.app_id, o.ad_platform, o.level, o.object_id, o.name, o.status from ad_o
 join known_id k on k.level = o.level and k.ad_platform = o.ad_platform and k.object_id = o.object_id;
 delete from ad_object o where app_id = 0 and exists (
   select 1 from known_id k where k.level = o.level and k.ad_platform = o.ad_platform and k.object_id = o.object_id);
+
+drop table known_id;

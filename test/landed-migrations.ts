@@ -39,5 +39,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0035-user-ad-revenue.sql": "3071e8a503d58eaea7d4ef474ad1ec237edc8507a69b1dc9f70ebbe226a948b9",
   "0036-sign-in.sql": "e1dfce03a6162885cd2dbc736b521af05acda1c4319c7982d8d4e1b5f507597a",
   "0040-last-seen.sql": "62a9150867fba54f20ffc9031beef4081d14c20644003ab718afe601cafb2a8b",
-  "0041-names-by-app.sql": "e68d445c8617211ae50db82ab9fdd549b1471bcb211662cb169aa96373209ff0",
+  "0041-names-by-app.sql": "a98453f4081c0863098792ad963caec504a8d65e6117cdc8df4a9a82f644dfdc",
 };
