@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, expect } from "vitest";
+import { afterAll, afterEach, expect } from "vitest";
 import { keepServer } from "../support/kept-server.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
 import { colourFindings, shapeFindings } from "./axe.ts";
@@ -33,6 +33,13 @@ export class Visit {
     page.on("console", (message) => {
       if (message.type() === "error") this.complaints.push(message.text());
     });
+  }
+
+  /** Says what the page shows: a test that waits in vain tells only what it waited for. */
+  async tell(test: string): Promise<void> {
+    const shown = await this.page.locator("body").innerText();
+    const open = await this.page.getByRole("dialog").allInnerTexts();
+    console.error(`"${test}" ended at ${this.page.url()}`, { open, complaints: this.complaints, shown });
   }
 
   /** Loads the console, as for a person who comes from another site. */
@@ -150,6 +157,7 @@ export class LastingVisit {
 
   constructor(site: () => ConsoleTest) {
     this.#site = site;
+    afterEach(({ task }) => (task.result?.state === "fail" ? this.#visit?.tell(task.name) : undefined));
     afterAll(() => this.#visit && giveBack(this.#visit.page));
   }
 
