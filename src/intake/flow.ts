@@ -168,8 +168,8 @@ export class Flow {
 
   /**
    * Saves what was accepted without the database into a journal that is an older copy: it lies at positions that the
-   * cursor has passed, and would never be applied. It is written again behind the cursor; what a crash has it written
-   * twice is recognised as repeated.
+   * cursor has passed, and would never be applied. It is written again behind the cursor. An entry that a crash leaves
+   * there twice is recognised as repeated.
    */
   async #bringBack(applied: number): Promise<void> {
     const { journal } = this;

@@ -16,7 +16,8 @@ export type ShownAnswer = { status: number; headers: Record<string, string>; bod
 
 /**
  * Shows a call to people without its secrets and signatures: fields with such a name, and the account's secrets and what
- * the call itself says is hidden, wherever they occur. What was hidden in the request is hidden in the answer too, because some platforms repeat what they refused.
+ * the call itself names as hidden, wherever they occur. What was hidden in the request is hidden in the answer too,
+ * because some platforms repeat what they refused.
  */
 export class CallMask {
   readonly #shownNames: ReadonlySet<string>;

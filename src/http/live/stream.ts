@@ -3,8 +3,8 @@ import { ApiError, CODES } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { ownTurn } from "../../own-turn.ts";
 import type { Live } from "./live.ts";
-import { Outbox } from "./outbox.ts";
 import type { Told } from "./told.ts";
+import { Unsent } from "./unsent.ts";
 import type { Watched } from "./watching.ts";
 
 /** Interval of the messages that keep the connection open through proxies, and of the check that the session lives. */
@@ -31,18 +31,18 @@ export async function openStream(
   const { raw } = reply;
   // Nobody is there any more, and nothing would end the watch.
   if (raw.destroyed) return void reply.hijack();
-  const outbox = new Outbox(raw);
+  const unsent = new Unsent(raw);
   let missed = 0;
   let isOpen = false;
   const tell = (told: Told) => {
     const message = messageOf(told);
     if (!message) return;
     // A slow watcher misses calls instead of filling the memory. The remembered ones are limited already.
-    if (isOpen && outbox.bytes >= LIMITS.liveStreamBytes) missed += 1;
-    else outbox.add(message);
+    if (isOpen && unsent.bytes >= LIMITS.liveStreamBytes) missed += 1;
+    else unsent.add(message);
   };
   const lastId = Number(request.headers["last-event-id"] ?? 0);
-  const watch = live.watch(watched, { tell, end: () => outbox.end() }, Number.isSafeInteger(lastId) ? lastId : 0);
+  const watch = live.watch(watched, { tell, end: () => unsent.end() }, Number.isSafeInteger(lastId) ? lastId : 0);
   if (!watch) throw new ApiError("overloaded", `${LIMITS.liveWatchers} streams are open already.`, { retryAfterS: 60 });
 
   reply.hijack();
@@ -51,12 +51,12 @@ export async function openStream(
   raw.write(": watching\n\n");
   const beat = setInterval(() => {
     missed += watch.takeMissed();
-    if (outbox.bytes < LIMITS.liveStreamBytes) {
-      outbox.add(Buffer.from(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n"));
+    if (unsent.bytes < LIMITS.liveStreamBytes) {
+      unsent.add(Buffer.from(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n"));
       missed = 0;
     }
     mayGoOn().then(
-      (isAllowed) => void (isAllowed || outbox.end()),
+      (isAllowed) => void (isAllowed || unsent.end()),
       // While the database is away the session cannot be checked; the stream goes on, as it needs nothing else from it.
       () => {},
     );

@@ -2,7 +2,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
-import { Outbox } from "../../../src/http/live/outbox.ts";
+import { Unsent } from "../../../src/http/live/unsent.ts";
 import { KIB } from "../../../src/limits.ts";
 import { eventually } from "../../support/patience.ts";
 
@@ -26,36 +26,36 @@ const numbered = (number: number, bytes: number) => Buffer.from(`${String(number
 
 test("messages of one moment leave together, in order, and a large one is no exception", async () => {
   const { sent, received } = await connected();
-  const outbox = new Outbox(sent);
+  const unsent = new Unsent(sent);
   const messages = [numbered(1, 10), numbered(2, 200 * KIB), numbered(3, 10), numbered(4, 10)];
-  for (const message of messages) outbox.add(message);
+  for (const message of messages) unsent.add(message);
   expect(sent.writableLength, "nothing is written at once").toBe(0);
-  outbox.end();
+  unsent.end();
   expect(await text(received)).toBe(messages.map(String).join(""));
 });
 
 test("the connection of a watcher who does not read holds little; the rest waits, and comes when it is read", async () => {
   const { sent, received } = await connected();
-  const outbox = new Outbox(sent);
+  const unsent = new Unsent(sent);
   // More than the buffers of the operating system take.
   const messages = Array.from({ length: 20_000 }, (_, number) => numbered(number, KIB));
-  for (const message of messages) outbox.add(message);
+  for (const message of messages) unsent.add(message);
   await eventually(() => expect(sent.writableNeedDrain).toBe(true));
   expect(sent.writableLength).toBeLessThan(200 * KIB);
-  expect(outbox.bytes).toBeGreaterThan(1024 * KIB);
+  expect(unsent.bytes).toBeGreaterThan(1024 * KIB);
   const read = text(received);
-  await eventually(() => expect(outbox.bytes).toBe(0));
-  outbox.end();
+  await eventually(() => expect(unsent.bytes).toBe(0));
+  unsent.end();
   expect(await read).toBe(messages.map(String).join(""));
 });
 
 test("the end does not wait for a watcher who does not read", async () => {
   const { sent } = await connected();
-  const outbox = new Outbox(sent);
-  for (let number = 0; number < 20_000; number += 1) outbox.add(numbered(number, KIB));
+  const unsent = new Unsent(sent);
+  for (let number = 0; number < 20_000; number += 1) unsent.add(numbered(number, KIB));
   await eventually(() => expect(sent.writableNeedDrain).toBe(true));
-  outbox.end();
-  outbox.end();
+  unsent.end();
+  unsent.end();
   expect(sent.writableEnded).toBe(true);
   expect(sent.writableLength).toBeLessThan(200 * KIB);
   sent.destroy();

@@ -11,7 +11,7 @@ const WRITE_BYTES = 64 * KIB;
  * connection, which makes several objects of each: a hundred watchers who read nothing left half a million of them to
  * the garbage collector, which then held the event loop for up to 64 ms.
  */
-export class Outbox {
+export class Unsent {
   readonly #connection: ServerResponse;
   #waiting: Buffer[] = [];
   #bytes = 0;
