@@ -168,7 +168,7 @@ describe("apps and tokens", () => {
       .getByRole("row", { name: /Busy Farm/ })
       .getByRole("button", { name: "Secrets" })
       .click();
-    await expect.poll(() => page.getByText("hidden").count()).toBe(2);
+    await expect.poll(() => page.getByRole("dialog").getByText("hidden").count()).toBe(2);
     await button(visit, "Show app key and AES key").click();
     const { data: keys } = await site.api("apps/keys", { app_id: before.app_id });
     await page.getByText(keys.app_key).waitFor();
