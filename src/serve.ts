@@ -59,7 +59,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const copy = new SettingsCopy({ ...copied, applied: () => flow.progress.applied });
     const apps = new AppDirectory({ pool, sessionPool, vault, log, onLoaded: (all) => void copy.store(all) });
     await apps.start(known);
-    stages.add(STOP_MS.small, { name: "settings", stop: () => apps.stop() });
+    stages.add(STOP_MS.small, { name: "settings", stop: () => apps.stop().then(() => copy.stop()) });
     await opening.complete(async () => {
       await flow.attach(erasureKey);
       // If this fails, the directory tries again by itself.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, elapsedMs } from "../clock.ts";
 import type { App } from "../db/app.ts";
 import type { AppMetadata } from "../domain/event/metadata.ts";
@@ -13,6 +14,8 @@ import type { ServedApp } from "./app-directory.ts";
 /** Grows with every change of what the copy holds. A copy of another version is not used. */
 const VERSION = 2;
 const RENEW_MS = 60_000;
+/** The least time between two comparisons with the copy, each of which may write, seal and sync the settings of all apps. */
+const REST_MS = 1_000;
 /** The age up to which a copy is trusted. Tokens that were replaced since would still be accepted. */
 const KEPT_MS_MAX = 7 * 86_400_000;
 
@@ -50,15 +53,50 @@ export class SettingsCopy {
   readonly #options: SettingsCopyOptions;
   #digest = "";
   #renewAtMs = 0;
+  #latest: readonly ServedApp[] = [];
+  /** A comparison that is still to come. */
+  #coming: Promise<void> | undefined;
+  #restsUntilMs = 0;
+  readonly #stopping = new AbortController();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: SettingsCopyOptions) {
     this.#options = options;
   }
 
-  /** Stores the settings when they have changed, and now and then to say that they still hold. */
+  /**
+   * Stores the settings when they have changed, and now and then to say that they still hold. Of calls in quick succession
+   * the last one counts for all.
+   */
   store(apps: readonly ServedApp[]): Promise<void> {
-    const { vault, log } = this.#options;
+    this.#latest = apps;
+    this.#coming ??= this.#storeLatest();
+    return this.#coming;
+  }
+
+  /** Stores at once what is still to be stored. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#coming;
+    await this.#writing;
+  }
+
+  async #storeLatest(): Promise<void> {
+    const { signal } = this.#stopping;
+    const restMs = Math.max(0, this.#restsUntilMs - elapsedMs());
+    await sleep(restMs, undefined, { ref: false, signal }).catch(() => {});
+    await this.#writing;
+    this.#coming = undefined;
+    this.#restsUntilMs = elapsedMs() + REST_MS;
+    this.#writing = this.#storeIfNeeded(this.#latest).catch((error: unknown) => {
+      this.#digest = "";
+      this.#options.log.warn({ reason: messageOf(error) }, "The copy of the settings could not be written.");
+    });
+    await this.#writing;
+  }
+
+  async #storeIfNeeded(apps: readonly ServedApp[]): Promise<void> {
+    const { vault, journalId, applied } = this.#options;
     const { userTokenKey, erasureKey } = this.#options.keys;
     const settings = {
       user_token: userTokenKey.toString("hex"),
@@ -66,17 +104,11 @@ export class SettingsCopy {
       apps: apps.map(stored),
     };
     const digest = digestOf(JSON.stringify(settings));
-    if (digest === this.#digest && elapsedMs() < this.#renewAtMs) return this.#writing;
+    if (digest === this.#digest && elapsedMs() < this.#renewAtMs) return;
     this.#digest = digest;
     this.#renewAtMs = elapsedMs() + RENEW_MS;
-    const body: Body = { ...settings, journal: this.#options.journalId, applied: this.#options.applied() };
-    this.#writing = this.#writing
-      .then(() => this.#write(vault.seal(JSON.stringify(body))))
-      .catch((error: unknown) => {
-        this.#digest = "";
-        log.warn({ reason: messageOf(error) }, "The copy of the settings could not be written.");
-      });
-    return this.#writing;
+    const body: Body = { ...settings, journal: journalId, applied: applied() };
+    await this.#write(vault.seal(JSON.stringify(body)));
   }
 
   async #write(sealed: string): Promise<void> {

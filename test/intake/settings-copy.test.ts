@@ -79,6 +79,21 @@ test("it is written when something has changed, and not otherwise", async () => 
   expect(await read()).toMatchObject({ apps: [{ enabled: true }] });
 });
 
+test("changes in quick succession are stored together, and the last one counts", async () => {
+  await copy.store([app]);
+  const stored = Array.from({ length: 50 }, (_, number) => copy.store([{ ...app, name: `Game ${number}` }]));
+  expect(new Set(stored).size).toBe(1);
+  await stored[0];
+  expect(await read()).toMatchObject({ apps: [{ name: "Game 49" }] });
+});
+
+test("a change just before a stop is stored", async () => {
+  await copy.store([app]);
+  void copy.store([{ ...app, name: "Renamed" }]);
+  await copy.stop();
+  expect(await read()).toMatchObject({ apps: [{ name: "Renamed" }] });
+});
+
 test.each<[string, () => void, Parameters<typeof read>[0]]>([
   ["the copy of the settings is damaged", () => change((text) => text.replace("v1.", "v1.x")), {}],
   ["the copy of the settings is damaged", () => change((text) => text.slice(0, 100)), {}],
