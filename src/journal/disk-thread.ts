@@ -26,10 +26,9 @@ export class DiskThread implements Disk {
     this.#worker = this.#start();
   }
 
+  /** Bytes in shared memory are not copied. */
   write(fd: number, bytes: Buffer, at: number): Promise<void> {
-    // A small buffer may be part of a shared one, and only a whole buffer can be transferred.
-    const isWhole = bytes.byteLength === bytes.buffer.byteLength;
-    return this.#ask({ kind: "write", fd, bytes, at }, isWhole ? [bytes.buffer as ArrayBuffer] : []);
+    return this.#ask({ kind: "write", fd, bytes, at });
   }
 
   sync(fd: number): Promise<void> {
@@ -48,10 +47,10 @@ export class DiskThread implements Disk {
     await this.#worker?.terminate();
   }
 
-  #ask(task: DiskTask, handedOver: ArrayBuffer[] = []): Promise<void> {
+  #ask(task: DiskTask): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      this.#worker.postMessage(task, handedOver);
+      this.#worker.postMessage(task);
       this.#waiting.push({ resolve, reject });
     });
   }

@@ -6,7 +6,7 @@ import { syncFolder } from "./segment.ts";
 export type Disk = {
   /** Whether a write returns only when it is durable and needs no sync after it. */
   writesAreDurable?: boolean;
-  /** Takes the bytes over: nobody else may use them afterwards. */
+  /** The bytes must stay as they are until it is done. */
   write(fd: number, bytes: Buffer, at: number): Promise<void>;
   sync(fd: number): Promise<void>;
   truncate(fd: number, length: number): Promise<void>;

@@ -1,4 +1,4 @@
-import { allocateRecord, RECORD_HEADER_BYTES } from "./record.ts";
+import { RECORD_HEADER_BYTES } from "./record.ts";
 
 export const ENTRY_KINDS = [
   "collect",
@@ -52,15 +52,20 @@ export type Entry = { head: EntryHead; body: Buffer };
 /** An entry to write. Verdicts may come as text: members of the head, each preceded by a comma. */
 export type NewEntry = Entry & { verdicts?: string | undefined };
 
-/** Encodes an entry into a record whose header is still open: payload = head length u32, head JSON, body. */
-export function encodeEntry(entry: NewEntry): Buffer {
-  const head = headText(entry.head, entry.verdicts ?? "");
+/** An entry whose size is known, to be written where there is room for it. */
+export type MeasuredEntry = { head: string; headBytes: number; body: Buffer; recordBytes: number };
+
+export function measureEntry({ head: known, verdicts = "", body }: NewEntry): MeasuredEntry {
+  const head = headText(known, verdicts);
   const headBytes = Buffer.byteLength(head);
-  const record = allocateRecord(4 + headBytes + entry.body.length);
+  return { head, headBytes, body, recordBytes: RECORD_HEADER_BYTES + 4 + headBytes + body.length };
+}
+
+/** Writes an entry as a record whose header is still open: payload = head length u32, head JSON, body. */
+export function writeEntry({ head, headBytes, body }: MeasuredEntry, record: Buffer): void {
   record.writeUInt32LE(headBytes, RECORD_HEADER_BYTES);
   record.write(head, RECORD_HEADER_BYTES + 4);
-  entry.body.copy(record, RECORD_HEADER_BYTES + 4 + headBytes);
-  return record;
+  body.copy(record, RECORD_HEADER_BYTES + 4 + headBytes);
 }
 
 /** The head as JSON, built by hand for ordinary entries because this runs for every request. */

@@ -4,26 +4,15 @@ import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
-import { LIMITS, MIB } from "../limits.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
-import { encodeEntry, type NewEntry } from "./entry.ts";
-import { sealRecord } from "./record.ts";
+import { measureEntry, type NewEntry } from "./entry.ts";
+import { type Group, Groups, type Waiting } from "./group.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder, writeDurably } from "./segment.ts";
 
-/** The bytes of one write. Assembling a longer one would delay the answers. */
-const FLUSH_BYTES_MAX = 8 * MIB;
-
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
-
-type Waiting = {
-  record: Buffer;
-  app: number;
-  bytes: number;
-  resolve: (until: number) => void;
-  reject: (error: Error) => void;
-};
 
 /**
  * The append-only log. `append` resolves when the entry is on the disk. Callers that arrive together, or while a sync
@@ -39,7 +28,7 @@ export class Journal {
   #fd = -1;
   #segmentFrom = 0;
   #durable = 0;
-  #waiting: Waiting[] = [];
+  readonly #groups = new Groups();
   /** Bytes that wait for the disk, by app. */
   readonly #room: SharedRoom<number>;
   #flushing: Promise<void> | undefined;
@@ -65,7 +54,7 @@ export class Journal {
       journal.#durable = last.from + bytes;
       journal.#fd = fs.openSync(last.path, O_RDWR | O_DSYNC);
     } else {
-      await journal.#startSegment();
+      await journal.#startSegment(0);
     }
     return journal;
   }
@@ -100,22 +89,22 @@ export class Journal {
   async #skipTo(applied: number): Promise<void> {
     if (applied <= this.#durable) return;
     this.#options.log.error({ durable: this.#durable, applied }, "The journal lacks bytes that were applied before.");
-    this.#durable = applied;
-    await this.#startSegment();
+    await this.#startSegment(applied);
   }
 
   /** Resolves with the position after the entry, once it is durable. */
   append(entry: NewEntry): Promise<number> {
     if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
-    const record = encodeEntry(entry);
-    if (record.length > LIMITS.segmentBytes)
+    const measured = measureEntry(entry);
+    const { recordBytes } = measured;
+    if (recordBytes > LIMITS.segmentBytes)
       return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
     const { app, gzip = 0 } = entry.head;
-    const room = this.#room.take(app, record.length);
+    const room = this.#room.take(app, recordBytes);
     if (room === "full") return Promise.reject(overloaded("The journal cannot keep up with the incoming data."));
     if (room === "over_share") return Promise.reject(this.#overShare(app));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ record, app, bytes: record.length + gzip, resolve, reject });
+      this.#groups.add(measured, { app, plainBytes: recordBytes + gzip, recordBytes, resolve, reject });
       this.#flushing ??= new Promise((done) => setImmediate(done)).then(() => this.#flushAll());
     });
   }
@@ -134,14 +123,15 @@ export class Journal {
     await this.#options.disk.close?.();
   }
 
+  /** The segments that are no longer written, in order. */
+  async closedSegments(): Promise<Segment[]> {
+    return (await listSegments(this.dir)).filter(({ from }) => from !== this.#segmentFrom);
+  }
+
   /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns their number. */
   async prune(options: { applied: number; modifiedBeforeMs: number }): Promise<number> {
-    const segments = await listSegments(this.dir);
-    const gone = segments.filter(
-      (segment) =>
-        segment.from !== this.#segmentFrom &&
-        segment.from + segment.bytes <= options.applied &&
-        segment.modifiedAtMs < options.modifiedBeforeMs,
+    const gone = (await this.closedSegments()).filter(
+      ({ from, bytes, modifiedAtMs }) => from + bytes <= options.applied && modifiedAtMs < options.modifiedBeforeMs,
     );
     // Oldest first, so that the rest stays contiguous even if this is interrupted.
     for (const segment of gone) await unlink(segment.path);
@@ -150,56 +140,46 @@ export class Journal {
   }
 
   async #flushAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
+    for (let group = this.#takeGroup(); group; group = this.#takeGroup()) {
       try {
         await this.#flush(group);
-        let until = this.#durable - group.reduce((sum, { record }) => sum + record.length, 0);
-        for (const { record, resolve } of group) {
-          until += record.length;
+        let until = this.#durable - group.bytes;
+        for (const { recordBytes, resolve } of group.waiting) {
+          until += recordBytes;
           resolve(until);
         }
       } catch (error) {
         this.#broken = true;
         this.#options.log.error({ reason: messageOf(error) }, "The journal could not be written.");
-        for (const { reject } of group) reject(overloaded("The journal cannot be written at the moment."));
+        for (const { reject } of group.waiting) reject(overloaded("The journal cannot be written at the moment."));
       }
+      this.#groups.recycle(group);
     }
     this.#flushing = undefined;
   }
 
-  #takeGroup(): Waiting[] {
-    let count = 0;
-    let bytes = 0;
-    for (const { record } of this.#waiting) {
-      if (count > 0 && bytes + record.length > FLUSH_BYTES_MAX) break;
-      bytes += record.length;
-      count += 1;
-    }
-    const group = this.#waiting.splice(0, count);
-    if (this.#waiting.length === 0) this.#room.giveAll();
-    else for (const { app, record } of group) this.#room.give(app, record.length);
+  #takeGroup(): Group | undefined {
+    const group = this.#groups.take();
+    if (this.#groups.isEmpty) this.#room.giveAll();
+    else for (const { app, recordBytes } of group?.waiting ?? []) this.#room.give(app, recordBytes);
     return group;
   }
 
-  async #flush(group: readonly Waiting[]): Promise<void> {
+  async #flush(group: Group): Promise<void> {
     if (this.#broken) await this.#repair();
-    const records = group.map(({ record }) => record);
-    const bytes = records.reduce((sum, record) => sum + record.length, 0);
+    const { bytes } = group;
     const segmentBytes = this.#durable - this.#segmentFrom;
-    if (segmentBytes > 0 && segmentBytes + bytes > LIMITS.segmentBytes) await this.#startSegment();
-    let position = this.#durable;
-    for (const record of records) {
-      sealRecord(record, position);
-      position += record.length;
-    }
+    if (segmentBytes > 0 && segmentBytes + bytes > LIMITS.segmentBytes) await this.#startSegment(this.#durable);
+    group.seal(this.#durable);
     const startedMs = elapsedMs();
     const { disk } = this.#options;
-    await disk.write(this.#fd, joined(records, bytes), this.#durable - this.#segmentFrom);
+    await disk.write(this.#fd, group.records, this.#durable - this.#segmentFrom);
     if (!disk.writesAreDurable) await disk.sync(this.#fd);
-    this.#durable = position;
+    this.#durable += bytes;
     const tookMs = elapsedMs() - startedMs;
-    this.#options.onFlush?.({ durable: position, records: records.length, byApp: bytesByApp(group), tookMs });
+    const { waiting } = group;
+    const flush = { durable: this.#durable, records: waiting.length, byApp: bytesByApp(waiting), tookMs };
+    this.#options.onFlush?.(flush);
   }
 
   /**
@@ -210,13 +190,13 @@ export class Journal {
     const { disk } = this.#options;
     await disk.truncate(this.#fd, this.#durable - this.#segmentFrom);
     await disk.sync(this.#fd);
-    if (this.#durable > this.#segmentFrom) await this.#startSegment();
+    if (this.#durable > this.#segmentFrom) await this.#startSegment(this.#durable);
     this.#broken = false;
     this.#options.log.info("The journal can be written again.");
   }
 
-  async #startSegment(): Promise<void> {
-    const fd = fs.openSync(segmentPath(this.dir, this.#durable), O_RDWR | O_CREAT | O_TRUNC | O_DSYNC, 0o600);
+  async #startSegment(from: number): Promise<void> {
+    const fd = fs.openSync(segmentPath(this.dir, from), O_RDWR | O_CREAT | O_TRUNC | O_DSYNC, 0o600);
     try {
       await this.#options.disk.syncFolder(this.dir);
     } catch (error) {
@@ -225,7 +205,8 @@ export class Journal {
     }
     if (this.#fd >= 0) fs.closeSync(this.#fd);
     this.#fd = fd;
-    this.#segmentFrom = this.#durable;
+    this.#segmentFrom = from;
+    this.#durable = from;
   }
 }
 
@@ -238,20 +219,12 @@ export type JournalOptions = {
   onFlush?: (flush: Flush) => void;
 };
 
-/** Joins records in memory of their own, which can go to another thread without being copied. */
-function joined(records: readonly Buffer[], bytes: number): Buffer {
-  const all = Buffer.allocUnsafeSlow(bytes);
-  let at = 0;
-  for (const record of records) at += record.copy(all, at);
-  return all;
-}
-
 /** A completed flush. `byApp` counts unpacked bytes. */
 export type Flush = { durable: number; records: number; byApp: Map<number, number>; tookMs: number };
 
-function bytesByApp(group: readonly Waiting[]): Map<number, number> {
+function bytesByApp(waiting: readonly Waiting[]): Map<number, number> {
   const byApp = new Map<number, number>();
-  for (const { app, bytes } of group) byApp.set(app, (byApp.get(app) ?? 0) + bytes);
+  for (const { app, plainBytes } of waiting) byApp.set(app, (byApp.get(app) ?? 0) + plainBytes);
   return byApp;
 }
 

@@ -22,11 +22,7 @@ export function isRecord({ from, until, payload }: { from: number; until: number
   return until - from === RECORD_HEADER_BYTES + payload.length;
 }
 
-/** Space for a record; sealRecord fills in its header. */
-export function allocateRecord(payloadBytes: number): Buffer {
-  return Buffer.allocUnsafe(RECORD_HEADER_BYTES + payloadBytes);
-}
-
+/** Fills in the header of a record whose payload is there. */
 export function sealRecord(record: Buffer, position: number): void {
   record.writeUInt32LE(MAGIC, 0);
   record.writeUInt32LE(record.length - RECORD_HEADER_BYTES, 4);

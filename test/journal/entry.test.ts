@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeEntry, ENTRY_KINDS, type EntryHead, encodeEntry } from "../../src/journal/entry.ts";
+import { decodeEntry, ENTRY_KINDS, type EntryHead } from "../../src/journal/entry.ts";
 import { RECORD_HEADER_BYTES, scanRecord, sealRecord } from "../../src/journal/record.ts";
+import { encoded } from "./encoded.ts";
 import { entryOf } from "./temp-journal.ts";
 
 const indexed = fc.array(fc.tuple(fc.nat(999), fc.string()));
@@ -25,7 +26,7 @@ const heads = fc.record(
 test("an entry is read back as written, its body to the byte", () => {
   fc.assert(
     fc.property(heads, fc.uint8Array(), (head, body) => {
-      const record = encodeEntry({ head: head as EntryHead, body: Buffer.from(body) });
+      const record = encoded({ head: head as EntryHead, body: Buffer.from(body) });
       sealRecord(record, 0);
       const scan = scanRecord(record, 0, 0);
       expect(scan.kind === "record" && decodeEntry(scan.payload)).toEqual({ head, body: Buffer.from(body) });
@@ -34,7 +35,7 @@ test("an entry is read back as written, its body to the byte", () => {
 });
 
 test("an entry of an unknown kind is refused", () => {
-  const record = encodeEntry(entryOf("{}", { kind: "touch_of_tomorrow" as never }));
+  const record = encoded(entryOf("{}", { kind: "touch_of_tomorrow" as never }));
   expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES))).toThrow(/unknown kind "touch_of_tomorrow"/);
 });
 
@@ -60,7 +61,7 @@ test("bytes that are no entry are refused with an error", () => {
       expect(() => decodeEntry(Buffer.from(bytes))).toThrow(Error);
     }),
   );
-  const record = encodeEntry(entryOf("{}"));
+  const record = encoded(entryOf("{}"));
   for (let length = 0; length < record.length - RECORD_HEADER_BYTES - 2; length += 1)
     expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + length))).toThrow(Error);
 });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allocateRecord, findRecord, RECORD_HEADER_BYTES, scanRecord, sealRecord } from "../../src/journal/record.ts";
+import { findRecord, RECORD_HEADER_BYTES, scanRecord, sealRecord } from "../../src/journal/record.ts";
 
 const positions = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const payloads = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
 function recordOf(payload: Buffer, position: number): Buffer {
-  const record = allocateRecord(payload.length);
+  const record = Buffer.alloc(RECORD_HEADER_BYTES + payload.length);
   payload.copy(record, RECORD_HEADER_BYTES);
   sealRecord(record, position);
   return record;

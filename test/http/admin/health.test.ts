@@ -4,9 +4,9 @@ import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../../src/contract/admin/health.ts";
 import type { App } from "../../../src/db/app.ts";
-import { encodeEntry } from "../../../src/journal/entry.ts";
 import { RECORD_HEADER_BYTES } from "../../../src/journal/record.ts";
 import { LIMITS } from "../../../src/limits.ts";
+import { encoded } from "../../journal/encoded.ts";
 import { consoleUser } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { type Row, Tables, track } from "../fixture.ts";
@@ -176,7 +176,7 @@ describe("entries set aside", () => {
   }
 
   const entryOf = (app: App, client: string, body: object): Buffer =>
-    encodeEntry({
+    encoded({
       head: { kind: "register", app: app.appId, client, at: Date.now(), ip: "", ua: "", registered: "yes" },
       body: Buffer.from(JSON.stringify(body)),
     }).subarray(RECORD_HEADER_BYTES);
@@ -185,7 +185,7 @@ describe("entries set aside", () => {
     const plain = Buffer.from(JSON.stringify(body));
     const head = { app: app.appId, client: "packed", at: Date.now(), ip: "", ua: "", gzip: plain.length };
     const entry = { head: { ...head, kind: "register" as const, registered: "yes" as const }, body: gzipSync(plain) };
-    return encodeEntry(entry).subarray(RECORD_HEADER_BYTES);
+    return encoded(entry).subarray(RECORD_HEADER_BYTES);
   };
 
   test("are shown with their reason and the beginning of their bytes, whatever these are", async () => {
