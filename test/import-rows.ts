@@ -56,7 +56,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
   "intake/settings-copy.ts": "db domain/event intake journal",
-  "intake/flow.ts": "apply db/* domain intake intake/body journal",
+  "intake/flow.ts": "apply db/* domain intake intake/body intake/pace.ts journal",
   http: "contract db/* domain intake intake/body",
   "http/collect":
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",

@@ -1,9 +1,10 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { UsageError } from "../errors.ts";
-import { listSegments, segmentPath, syncFolder, wholeBytesOf } from "../journal/segment.ts";
+import { listSegments, type Segment, segmentPath, syncFolder, wholeBytesOf } from "../journal/segment.ts";
+import { readSegment } from "../journal/segment-content.ts";
 import { joinJournals, type Stretch } from "./journal-join.ts";
 import type { SavedJournal, SavedSegment } from "./manifest.ts";
 import { unpackFile } from "./packed-file.ts";
@@ -16,6 +17,9 @@ export type JournalPlan = {
   /** How far the journal reaches afterwards; a server applies it from the backup's cursor on. */
   until: number;
 };
+
+/** A segment of the journal that is already there, up to its last whole record. */
+type OwnStretch = Stretch & { segment: Segment };
 
 /**
  * Decides what becomes of a journal that is already there. One that continues the backup's is kept, so that everything
@@ -41,7 +45,7 @@ export async function planJournal(
   );
 }
 
-function joinedPlan(own: readonly Stretch[], saved: SavedJournal): JournalPlan {
+function joinedPlan(own: readonly OwnStretch[], saved: SavedJournal): JournalPlan {
   const join = joinJournals(own, saved.segments.map(plainStretch), saved.cursor);
   const taken = join.kind === "joined" ? join.taken.map(({ segment }) => segment) : [];
   const ends = [...own, ...taken.map(plainStretch)].map(({ from, bytes }) => from + bytes);
@@ -50,7 +54,7 @@ function joinedPlan(own: readonly Stretch[], saved: SavedJournal): JournalPlan {
 
 /** Why the journal that is there does not continue the backup's, or undefined when it does. */
 async function obstacleOf(
-  { dir, journalDir, id, own }: { dir: string; journalDir: string; id: string; own: readonly Stretch[] },
+  { dir, journalDir, id, own }: { dir: string; journalDir: string; id: string; own: readonly OwnStretch[] },
   saved: SavedJournal,
 ): Promise<string | undefined> {
   if (id !== saved.id) return `${journalDir} holds another journal (${id}, and the backup's is ${saved.id}).`;
@@ -58,8 +62,9 @@ async function obstacleOf(
   if (join.kind === "gap")
     return `${journalDir} begins at ${join.until}, and the backup ends at ${join.from}: what was received in between is in neither.`;
   for (const segment of saved.segments) {
-    if (!own.some(({ from }) => from === segment.from)) continue;
-    const ours = await readFile(segmentPath(journalDir, segment.from));
+    const same = own.find(({ from }) => from === segment.from);
+    if (!same) continue;
+    const ours = await readSegment(same.segment);
     const theirs = await unpacked(dir, segment);
     const bytes = Math.min(wholeBytesOf(ours, segment.from), theirs.length);
     if (!ours.subarray(0, bytes).equals(theirs.subarray(0, bytes)))
@@ -90,13 +95,14 @@ export async function placeJournal(
 }
 
 /** The segments up to their last whole record. */
-async function wholeSegments(journalDir: string): Promise<Stretch[]> {
+async function wholeSegments(journalDir: string): Promise<OwnStretch[]> {
   const segments = await listSegments(journalDir);
   const last = segments.at(-1);
   return Promise.all(
-    segments.map(async ({ path, from, bytes }) => ({
-      from,
-      bytes: path === last?.path ? wholeBytesOf(await readFile(path), from) : bytes,
+    segments.map(async (segment) => ({
+      segment,
+      from: segment.from,
+      bytes: segment === last ? wholeBytesOf(await readSegment(segment), segment.from) : segment.bytes,
     })),
   );
 }

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
-import { listSegments, wholeBytesOf } from "../journal/segment.ts";
+import { listSegments, segmentPath, wholeBytesOf } from "../journal/segment.ts";
+import { readSegment } from "../journal/segment-content.ts";
 import type { SavedJournal, SavedSegment } from "./manifest.ts";
 import { type PackOptions, packFile } from "./packed-file.ts";
 
@@ -34,10 +35,10 @@ export async function saveJournal(options: {
   const segments: SavedSegment[] = [];
   let [done, until] = [0, options.cursor];
   for (const segment of wanted) {
-    const content = await readFile(segment.path);
+    const content = await readSegment(segment);
     const isLast = segment === wanted.at(-1);
     const whole = isLast ? content.subarray(0, wholeBytesOf(content, segment.from)) : content;
-    const path = `${JOURNAL_FOLDER}/${basename(segment.path)}.gz`;
+    const path = `${JOURNAL_FOLDER}/${basename(segmentPath(options.journalDir, segment.from))}.gz`;
     const source = Readable.from(chunksOf(whole), { objectMode: false });
     const file = await packFile({ dir: options.dir, path, source, beforeWrite: options.beforeWrite });
     segments.push({ ...file, from: segment.from });

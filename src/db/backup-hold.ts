@@ -4,8 +4,8 @@ import { type Executor, query, sql } from "./engine/sql.ts";
 
 /*
  * A backup copies the journal from the cursor of its snapshot on, after the tables. Until then no segment may be
- * deleted. A lock in the database says so to the server, whichever process takes the backup; it ends with its connection,
- * so that a backup that was killed holds nothing back.
+ * deleted or packed. A lock in the database says so to the server, whichever process takes the backup; it ends with its
+ * connection, so that a backup that was killed holds nothing back.
  */
 
 const HOLD_KEY = 7226391;

@@ -6,10 +6,12 @@ import type { Config } from "../config.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
 import { unlessHeld } from "../db/backup-hold.ts";
 import type { Database } from "../db/engine/database.ts";
+import { allowIdle } from "../db/engine/pool.ts";
 import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { DiskThread } from "../journal/disk-thread.ts";
 import { type Flush, Journal } from "../journal/journal.ts";
+import { Packing } from "../journal/packing.ts";
 import { Unconfirmed } from "../journal/unconfirmed.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -22,11 +24,14 @@ import { JournalDepth } from "./journal-depth.ts";
 import { KnownClients } from "./known-clients.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Metrics } from "./metrics.ts";
+import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 import { writeAgain } from "./write-again.ts";
 
 const PRUNE_MS = 30_000;
+/** How long the packing of a segment may take. */
+const PACK_MS_MAX = 600_000;
 /** The part of a stop's time that is left once the batch being applied is cut off. It is applied again after the next start. */
 const END_MS = 300;
 const NOBODY_APPLIES =
@@ -57,6 +62,8 @@ export class Flow {
   readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
+  readonly #packing: Packing;
+  readonly #pace: IntakePace;
   /** Since when acknowledged data waits for apply, or 0 when none does. */
   #behindSinceMs: number;
   /** Why apply is stuck; empty while it works. */
@@ -71,6 +78,8 @@ export class Flow {
     this.#database = database;
     this.#lock = parts.lock;
     this.journal = journal;
+    this.#packing = new Packing(journal, log);
+    this.#pace = new IntakePace(() => journal.durable);
     this.refusals = refusals;
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
     this.largeBodies = new LargeBodies({ largeTurn: this.#largeTurn, refusals, log });
@@ -149,7 +158,12 @@ export class Flow {
       this.#thread?.hold(next);
       this.progress.stall(next === undefined);
     });
-    this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
+    this.#pruning = startLoop({
+      name: "prune",
+      log: this.#log,
+      idleMs: PRUNE_MS,
+      turn: (signal) => this.#prune(signal),
+    });
   }
 
   /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch if it can. */
@@ -244,15 +258,21 @@ export class Flow {
     return reason === "" ? undefined : `Apply is stuck because ${reason}`;
   }
 
-  /** Deletes old segments that are applied, and only up to a cursor known to be on disk. */
-  async #prune(): Promise<"idle"> {
+  /** Deletes old segments that are applied, and packs younger ones, only up to a cursor known to be on disk. */
+  async #prune(signal: AbortSignal): Promise<"busy" | "idle"> {
     const { pool } = this.#database;
     const applied = await confirmCursor(pool, this.journal.id);
     const modifiedBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
     // A backup copies the journal after the tables, from the cursor that it has seen there.
     const removed = (await unlessHeld(pool, () => this.journal.prune({ applied, modifiedBeforeMs }))) ?? 0;
     if (removed > 0) this.#log.info({ segments: removed }, "Applied journal segments were removed.");
-    return "idle";
+    const isBusy = this.#pace.isBusy();
+    if (this.intake.diskObstacle()) return "idle";
+    const packed = await unlessHeld(pool, async (tx) => {
+      await allowIdle(tx, PACK_MS_MAX);
+      return this.#packing.packOne({ applied, isBusy, signal });
+    });
+    return packed ? "busy" : "idle";
   }
 }
 

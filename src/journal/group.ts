@@ -32,7 +32,7 @@ export class Group {
     return this.#used;
   }
 
-  /** The records, which are complete once they are sealed. */
+  /** The records. */
   get records(): Buffer {
     return this.memory.subarray(0, this.#used);
   }
@@ -49,7 +49,7 @@ export class Group {
   }
 
   /** Completes the records for their positions in the journal, of which `from` is the first. */
-  seal(from: number): void {
+  complete(from: number): void {
     let at = 0;
     for (const { recordBytes } of this.waiting) {
       sealRecord(this.memory.subarray(at, at + recordBytes), from + at);

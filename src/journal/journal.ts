@@ -47,7 +47,9 @@ export class Journal {
     const segments = await listSegments(dir);
     for (const hole of holesOf(segments)) options.log.error(hole, "The journal has a hole; what it held is lost.");
     const last = segments.at(-1);
-    if (last) {
+    if (last?.isPacked) {
+      await journal.#startSegment(last.from + last.bytes);
+    } else if (last) {
       const { bytes, cutBytes } = await cutTornTail(last);
       if (cutBytes > 0) options.log.warn({ segment: last.path, cutBytes }, "A torn tail was cut off the journal.");
       journal.#segmentFrom = last.from;
@@ -170,7 +172,7 @@ export class Journal {
     const { bytes } = group;
     const segmentBytes = this.#durable - this.#segmentFrom;
     if (segmentBytes > 0 && segmentBytes + bytes > LIMITS.segmentBytes) await this.#startSegment(this.#durable);
-    group.seal(this.#durable);
+    group.complete(this.#durable);
     const startedMs = elapsedMs();
     const { disk } = this.#options;
     await disk.write(this.#fd, group.records, this.#durable - this.#segmentFrom);

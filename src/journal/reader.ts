@@ -1,6 +1,6 @@
-import { type FileHandle, open } from "node:fs/promises";
 import { findRecord, RECORD_HEADER_BYTES, scanRecord } from "./record.ts";
-import { listSegments, type Segment } from "./segment.ts";
+import { listSegments, type Segment, unlessGone } from "./segment.ts";
+import { openSegment, type SegmentContent } from "./segment-content.ts";
 
 export type JournalItem =
   | { kind: "record"; from: number; until: number; payload: Buffer }
@@ -11,13 +11,14 @@ const READ_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads the journal in order from a position, never past `until` (the last durable byte, given with each call).
- * Memory is bounded by one read plus the largest record; after damage, by the rest of that segment.
+ * Memory is bounded by one read plus the largest record, plus the file of a packed segment; after damage, by the rest of
+ * that segment.
  */
 export class JournalReader {
   readonly #dir: string;
   #position: number;
   #segment: Segment | undefined;
-  #handle: FileHandle | undefined;
+  #content: SegmentContent | undefined;
   /** Bytes read but not yet returned; the first one is at #position. */
   #buffer: Buffer = Buffer.alloc(0);
 
@@ -58,8 +59,8 @@ export class JournalReader {
   }
 
   async close(): Promise<void> {
-    await this.#handle?.close();
-    this.#handle = undefined;
+    await this.#content?.close();
+    this.#content = undefined;
     this.#segment = undefined;
   }
 
@@ -79,14 +80,12 @@ export class JournalReader {
 
   /** Reads more of the open segment; false when it holds no more durable bytes. */
   async #fill(until: number): Promise<boolean> {
-    if (!this.#handle || !this.#segment) return false;
+    if (!this.#content || !this.#segment) return false;
     const at = this.#position + this.#buffer.length;
     const wanted = Math.min(READ_BYTES, until - at);
     if (wanted <= 0) return false;
-    const chunk = Buffer.allocUnsafe(wanted);
-    const { bytesRead } = await this.#handle.read(chunk, 0, wanted, at - this.#segment.from);
-    if (bytesRead === 0) return false;
-    const fresh = chunk.subarray(0, bytesRead);
+    const fresh = await this.#content.read(at - this.#segment.from, wanted);
+    if (fresh.length === 0) return false;
     this.#buffer = this.#buffer.length === 0 ? fresh : Buffer.concat([this.#buffer, fresh]);
     return true;
   }
@@ -97,7 +96,8 @@ export class JournalReader {
     const wanted = segments.findLast((segment) => segment.from <= this.#position);
     if (wanted && wanted.path !== this.#segment?.path) {
       await this.close();
-      this.#handle = await open(wanted.path, "r");
+      this.#content = await openSegment(wanted).catch(unlessGone);
+      if (!this.#content) return this.#openSegment();
       this.#segment = wanted;
       return "opened";
     }

@@ -2,25 +2,54 @@ import { open, readdir, readFile, rename, stat, truncate, writeFile } from "node
 import { dirname, join } from "node:path";
 import { findRecord, scanRecord } from "./record.ts";
 
-/** A segment file: part of the journal, named by the position of its first byte. */
-export type Segment = { path: string; from: number; bytes: number; modifiedAtMs: number };
+/**
+ * A segment: part of the journal, named by the position of its first byte. `bytes` is its length in the journal; the file of
+ * a packed one, which is also named by the position after its last byte, is shorter.
+ */
+export type Segment = {
+  path: string;
+  from: number;
+  bytes: number;
+  modifiedAtMs: number;
+  isPacked: boolean;
+  fileBytes: number;
+};
 
-const NAME = /^(\d{16})\.journal$/;
+const NAME = /^(?<from>\d{16})(?:-(?<until>\d{16})\.journal\.gz|\.journal)$/;
 
 export function segmentPath(dir: string, from: number): string {
-  return join(dir, `${String(from).padStart(16, "0")}.journal`);
+  return join(dir, `${paddedPosition(from)}.journal`);
 }
 
+export function packedPath(dir: string, { from, bytes }: Pick<Segment, "from" | "bytes">): string {
+  return join(dir, `${paddedPosition(from)}-${paddedPosition(from + bytes)}.journal.gz`);
+}
+
+function paddedPosition(position: number): string {
+  return String(position).padStart(16, "0");
+}
+
+/** The segments in order. One that a crash has left both plain and packed is listed once, as plain. */
 export async function listSegments(dir: string): Promise<Segment[]> {
-  const segments: Segment[] = [];
+  const segments = new Map<number, Segment>();
+  // A packed segment sorts before its plain one, which therefore takes its place.
   for (const name of (await readdir(dir)).sort()) {
-    const match = NAME.exec(name);
-    if (!match) continue;
-    const path = join(dir, name);
-    const { size, mtimeMs } = await stat(path);
-    segments.push({ path, from: Number(match[1]), bytes: size, modifiedAtMs: mtimeMs });
+    const { from: first, until } = NAME.exec(name)?.groups ?? {};
+    if (first === undefined) continue;
+    const [path, from] = [join(dir, name), Number(first)];
+    const file = await stat(path).catch(unlessGone);
+    // It has just been packed or deleted.
+    if (!file) return listSegments(dir);
+    const isPacked = until !== undefined;
+    const bytes = isPacked ? Number(until) - from : file.size;
+    segments.set(from, { path, from, bytes, modifiedAtMs: file.mtimeMs, isPacked, fileBytes: file.size });
   }
-  return segments;
+  return [...segments.values()];
+}
+
+/** For a file that may be packed or deleted meanwhile: undefined when it is gone. */
+export function unlessGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** Writes a small file that is there whole or not at all, whatever happens meanwhile. */

@@ -44,6 +44,7 @@ test("journal inspect shows the segments, how far they are applied, and with --e
       segment: expect.stringContaining(dataDir),
       from: 0,
       bytes: expect.any(Number),
+      file_bytes: picture.segments[0].bytes,
       state: "waiting",
       written: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     },

@@ -5,7 +5,16 @@ import { type Disk, poolDisk } from "../../src/journal/disk.ts";
 import type { Flush, JournalOptions } from "../../src/journal/journal.ts";
 import { listSegments } from "../../src/journal/segment.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
+import {
+  bodiesOf,
+  entryOf,
+  FaultyDisk,
+  journalOfSegments,
+  newFolder,
+  openJournal,
+  readAll,
+  removeFolders,
+} from "./temp-journal.ts";
 
 afterAll(removeFolders);
 
@@ -138,6 +147,24 @@ test("a flush says how many bytes of each app it has written, packed ones by the
   await journal.close();
 });
 
+test("entries that arrive during a write do not change what is written, however many groups wait", async () => {
+  const { sync, truncate, syncFolder } = poolDisk;
+  // Reads the bytes only when the next ones have arrived.
+  const write: Disk["write"] = (fd, bytes, at) => sleep(2).then(() => poolDisk.write(fd, bytes, at));
+  const journal = await openJournal(newFolder(), { disk: { write, sync, truncate, syncFolder } });
+  const bodies = Array.from({ length: 40 }, (_, index) => Buffer.alloc(1.5 * MIB, `${index} `));
+  const early = bodies.slice(0, 20).map((body) => journal.append(entryOf(body)));
+  await early[0];
+  await Promise.all([...early, ...bodies.slice(20).map((body) => journal.append(entryOf(body)))]);
+  const items = await readAll(journal.dir, journal.durable);
+  expect(items).toHaveLength(bodies.length);
+  items.forEach(({ payload }, index) => {
+    const body = bodies[index]!;
+    expect(payload.subarray(-body.length).equals(body)).toBe(true);
+  });
+  await journal.close();
+});
+
 test("closing writes what waits, and refuses later appends", async () => {
   const journal = await openJournal(newFolder());
   const appended = journal.append(entryOf("last"));
@@ -172,22 +199,6 @@ test("no segment exceeds its maximum, and the reader moves from one to the next"
   await journal.close();
 });
 
-/** A failed sync ends a segment: a cheap way to make many small ones. */
-async function journalOfThreeSegments() {
-  const disk = new FaultyDisk();
-  const journal = await openJournal(newFolder(), { disk });
-  for (const body of ["one", "two", "three"]) {
-    if (body !== "one") {
-      disk.faults.push("sync");
-      await journal.append(entryOf("lost")).catch(() => {});
-    }
-    await journal.append(entryOf(body));
-  }
-  const segments = await listSegments(journal.dir);
-  expect(segments).toHaveLength(3);
-  return { journal, segments };
-}
-
 const EVER = Number.MAX_SAFE_INTEGER;
 
 test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: number }, number]>([
@@ -200,7 +211,8 @@ test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: numb
 ])(
   "with three segments, when %s, pruning removes what it may and never the active one",
   async (_, optionsOf, removed) => {
-    const { journal, segments } = await journalOfThreeSegments();
+    const journal = await journalOfSegments([["one"], ["two"], ["three"]]);
+    const segments = await listSegments(journal.dir);
     const ends = segments.map((segment) => segment.from + segment.bytes);
     expect(await journal.prune(optionsOf(ends))).toBe(removed);
     expect(await listSegments(journal.dir)).toEqual(segments.slice(removed));

@@ -36,6 +36,20 @@ export function entryOf(body: string | Buffer, head: Partial<EntryHead> = {}): E
   };
 }
 
+/** A journal with one segment for each of the lists of bodies. A failed sync ends a segment, however short. */
+export async function journalOfSegments(segments: readonly (readonly (string | Buffer)[])[]): Promise<Journal> {
+  const disk = new FaultyDisk();
+  const journal = await openJournal(newFolder(), { disk });
+  for (const [index, bodies] of segments.entries()) {
+    if (index > 0) {
+      disk.faults.push("sync");
+      await journal.append(entryOf("lost")).catch(() => {});
+    }
+    for (const body of bodies) await journal.append(entryOf(body));
+  }
+  return journal;
+}
+
 /** Everything that a fresh reader finds, in reads of at most `bytesMax`. */
 export async function readAll(
   dir: string,

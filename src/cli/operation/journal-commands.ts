@@ -65,6 +65,7 @@ async function inspect(options: { entries: number; from: number } & Json): Promi
       segment: segment.path,
       from: segment.from,
       bytes: segment.bytes,
+      file_bytes: segment.fileBytes,
       state:
         segment.from + segment.bytes <= applied ? "applied" : segment.from >= applied ? "waiting" : "partly applied",
       written: new Date(segment.modifiedAtMs).toISOString(),
