@@ -160,6 +160,8 @@ async function insertSome(
     properties: "{}",
     postbackStatus: 0 as const,
     passStatus: 1 as const,
+    registeredDay: day,
+    adPlatform: "bytedance",
   }));
   const postbacks = names.map((name) => ({
     ...key(name),

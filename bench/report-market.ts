@@ -24,13 +24,15 @@ export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser
     await storeOrders(pool, some);
     if (eventsPerUser > 0) await storeEvents(pool, some, eventsPerUser);
   }
+  await storeTotals(pool, size.appId);
   // Includes the events: otherwise autovacuum would run beside the measurements.
-  await pool.query("vacuum analyze user_account, user_day, orders, order_key, cost, event");
+  await pool.query("vacuum analyze user_account, user_total, user_day, orders, order_key, cost, event");
   await markAll(pool, size.appId);
 }
 
-/** Number, registration day, instant and ad of user n. */
+/** Number, registration day, instant, ad and platform of user n. */
 const users = `select n, $2::date - (n % ${DAYS})::int as day, n / 60 % 800 as ad, n % 10 = 9 as is_organic,
+    case when n % 10 = 9 then '' else (array['tencent', 'bytedance', 'kuaishou', 'baidu'])[1 + n / 60 % 800 % 4] end as platform,
     (extract(epoch from $2::date - (n % ${DAYS})::int)::bigint * 1000 + (n::bigint * 7919 % 57600) * 1000) as at_ms
   from generate_series($3::int, $4::int - 1) n`;
 
@@ -45,7 +47,7 @@ async function storeUsers(pool: pg.Pool, { appId, lastDay, from, until }: Market
         decision_number)
       select $1::int, 'user-' || n, 'Player ' || n, 'channel' || ad % 3, n % 4, 'open-' || n, '', true, at_ms, day, day, false,
         case when is_organic then null else at_ms - 60000 end,
-        case when is_organic then '' else (array['tencent', 'bytedance', 'kuaishou', 'baidu'])[1 + ad % 4] end,
+        platform,
         case when is_organic then '' else 'campaign' || lpad((ad % 40)::text, 8, '0') end,
         case when is_organic then '' else 'account' || ad % 20 end, case when is_organic then '' else 'plan' || ad % 80 end,
         case when is_organic then '' else 'ad' || ad end, '', case when is_organic then '' else 'site' || ad % 4 end,
@@ -75,11 +77,22 @@ async function storeDays(pool: pg.Pool, { appId, lastDay, from, until }: MarketS
 async function storeOrders(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count,
-        is_virtual, properties)
+        is_virtual, properties, registered_day, ad_platform)
       select $1::int, 'user-' || n, 'order-' || n, day, at_ms + 5000, at_ms + 6000, 600 + n % 5000, 'CNY', 600 + n % 5000, true, 1, 0,
-        jsonb_build_object('$pay_amount', 600 + n % 5000, '$order_id', 'order-' || n, '$pay_method', 'wechat', '$pay_type', 'CNY')
+        jsonb_build_object('$pay_amount', 600 + n % 5000, '$order_id', 'order-' || n, '$pay_method', 'wechat', '$pay_type', 'CNY'), day, platform
       from (${users}) made where n % 10 < 3 order by at_ms`,
     [appId, lastDay, from, until],
+  );
+}
+
+/** What apply would have counted of the users. */
+async function storeTotals(pool: pg.Pool, appId: number): Promise<void> {
+  await pool.query("delete from user_total where app_id = $1", [appId]);
+  await pool.query(
+    `insert into user_total (app_id, registered_day, ad_platform, users, pay_count, pay_cents, pay_max_cents, back_cents)
+      select app_id, registered_day, ad_platform, count(*), sum(pay_count), sum(pay_cents), max(pay_max_cents), 0
+      from user_account where app_id = $1 group by app_id, registered_day, ad_platform`,
+    [appId],
   );
 }
 

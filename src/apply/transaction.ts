@@ -11,7 +11,7 @@ import { eventCopy } from "../db/event.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
-import { insertOrders } from "../db/orders.ts";
+import { type GroupedOrder, insertOrders, type Order } from "../db/orders.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
@@ -39,6 +39,7 @@ import { applyUserEntry } from "./step/registration.ts";
 import { applyRename } from "./step/rename.ts";
 import { recountDays } from "./step/spans.ts";
 import { findEvents, findOrders, type Stored } from "./step/stored.ts";
+import { countTotals } from "./step/totals.ts";
 import { touchDaysOf } from "./step/touch-days.ts";
 import { type SortedTouches, sortTouches, storeTouches } from "./touch/touches.ts";
 
@@ -142,6 +143,7 @@ async function applyEntries(
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
   await recountDays(tx, settings, { users: moved, receivedAtMs });
+  await countTotals(tx, users);
   await markDirty(tx, facts, { regrouped, refunded, receivedAtMs });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
@@ -198,6 +200,10 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   const isStored = (row: UserKey) => users.isStored(row);
   const isNew = (row: UserKey) => !users.isStored(row);
   const changed = users.changed();
+  const groupedOrder = (order: Order): GroupedOrder => {
+    const { registeredDay, adPlatform } = users.find(order)!;
+    return { ...order, registeredDay, adPlatform };
+  };
   await storeTouches(tx, users.open.fresh.list);
   await insertUsers(tx, changed.filter(isNew));
   await insertDecisions(tx, decided.decisions.filter(isNew));
@@ -208,7 +214,7 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   await storeDecisions(tx, decided.decisions.filter(isStored));
   await addUserKeys(tx, decided.keys.filter(isStored));
   await addUserDays(tx, tallies.days.storedUsers());
-  await insertOrders(tx, tallies.orders);
+  await insertOrders(tx, tallies.orders.map(groupedOrder));
   await addToLedger(tx, "ledger_minute", tallies.ledger.list());
   await addToLedger(tx, "touch_minute", tallies.touchLedger.list());
   await noteObserved(tx, tallies.observed);

@@ -139,10 +139,11 @@ export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKe
 }
 
 /**
- * Deletes a user from every table. Two of the statements read more than the user's own rows: user_key and touch_key
- * have no index by client or touch, because it would cost every registration more than it saves an erasure.
+ * Deletes a user from every table, and returns what platforms were told of the user's orders. Two of the statements read
+ * more than the user's own rows: user_key and touch_key have no index by client or touch, because it would cost every
+ * registration more than it saves an erasure.
  */
-export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number): Promise<void> {
+export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number): Promise<{ backCents: number }> {
   const { appId, clientId } = user;
   const own = sql`app_id = ${appId} and client_id = ${clientId}`;
   await eraseTouches(tx, user);
@@ -151,7 +152,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
     sql`delete from order_key where app_id = ${appId} and client_id = ${clientId}
       and trace_id in (select trace_id from orders where ${own})`,
   );
-  await execute(tx, sql`delete from orders where ${own}`);
+  const orders = await query<{ backCents: number }>(tx, sql`delete from orders where ${own} returning back_cents`);
   await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
@@ -177,6 +178,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
     tx,
     sql`delete from set_aside where (app_id = ${appId} or app_id is null) and position(${named}::bytea in payload) > 0`,
   );
+  return { backCents: orders.reduce((sum, order) => sum + order.backCents, 0) };
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { PassStatus, PostbackStatus } from "../domain/postback/postback.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import type { UserGroup } from "./user-total.ts";
 
 export type Order = {
   appId: number;
@@ -23,6 +25,9 @@ export type Order = {
   passStatus: PassStatus;
 };
 
+/** The user's day of registration and platform stand in the order as well, because lists are filtered by them. */
+export type GroupedOrder = Order & Pick<UserGroup, "registeredDay" | "adPlatform">;
+
 export type OrderKey = Pick<Order, "appId" | "traceId">;
 
 export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[]): Promise<OrderKey[]> {
@@ -35,7 +40,7 @@ export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[
   );
 }
 
-export async function insertOrders(executor: Executor, orders: readonly Order[]): Promise<void> {
+export async function insertOrders(executor: Executor, orders: readonly GroupedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   const keys = rowsOf("new", orders, { appId: "int", traceId: "text", clientId: "text" });
   await execute(executor, sql`insert into order_key (app_id, trace_id, client_id) select * from ${keys}`);
@@ -55,12 +60,30 @@ export async function insertOrders(executor: Executor, orders: readonly Order[])
     properties: "jsonb",
     postbackStatus: "int",
     passStatus: "int",
+    registeredDay: "date",
+    adPlatform: "text",
   });
   await execute(
     executor,
     sql`insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount,
-        has_rate, pay_count, is_virtual, properties, postback_status, pass_status)
+        has_rate, pay_count, is_virtual, properties, postback_status, pass_status, registered_day, ad_platform)
       select * from ${fresh}`,
+  );
+}
+
+/** Moves the orders of users into the users' groups, and returns what platforms were told of those that moved. */
+export async function regroupOrders(
+  tx: Executor,
+  users: readonly (UserKey & UserGroup)[],
+): Promise<(UserKey & { backCents: number })[]> {
+  if (users.length === 0) return [];
+  const moved = rowsOf("moved", users, { appId: "int", clientId: "text", registeredDay: "date", adPlatform: "text" });
+  return query<UserKey & { backCents: number }>(
+    tx,
+    sql`update orders o set registered_day = moved.registered_day, ad_platform = moved.ad_platform from ${moved}
+      where o.app_id = moved.app_id and o.client_id = moved.client_id collate "C"
+        and (o.registered_day <> moved.registered_day or o.ad_platform <> moved.ad_platform)
+      returning o.app_id, o.client_id, o.back_cents`,
   );
 }
 

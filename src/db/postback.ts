@@ -3,6 +3,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
+import { changeTotals, TotalChanges, type UserGroup } from "./user-total.ts";
 
 /** A postback is unique by user, event type and subject: an order, a day, or the user as such. */
 export type PostbackKey = UserKey & { eventType: string; subject: string };
@@ -111,13 +112,13 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
   if (orders.length === 0) return;
   // Locks the orders before reading the postbacks: otherwise two senders that end two postbacks of one order would each
   // see the other's still waiting, and the order would show that forever.
-  await query(
+  const before = await query<ToldOrder>(
     tx,
-    sql`select 1 from orders join (select distinct * from ${ordersOf(orders)}) wanted
+    sql`select orders.app_id, orders.client_id, orders.trace_id, orders.back_cents from orders join (select distinct * from ${ordersOf(orders)}) wanted
         on orders.app_id = wanted.app_id and orders.client_id = wanted.client_id collate "C" and orders.trace_id = wanted.trace_id collate "C"
       order by orders.app_id, orders.client_id, orders.trace_id for update of orders`,
   );
-  await execute(
+  const after = await query<ToldOrder & UserGroup>(
     tx,
     sql`update orders set postback_status = shown.status, back_cents = shown.back_cents, pass_status = shown.pass_status,
         postback_count = shown.resent, modified_at_ms = greatest(orders.modified_at_ms, shown.changed_at_ms)
@@ -131,8 +132,25 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
         left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
           and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = ${STATUS.skipped})
         group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
-      where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"`,
+      where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"
+      returning orders.app_id, orders.client_id, orders.trace_id, orders.back_cents, orders.registered_day, orders.ad_platform`,
   );
+  await countTold(tx, before, after);
+}
+
+type ToldOrder = OrderOfPostback & { backCents: number };
+
+/** Adds to the totals what platforms were told of orders. Hardly any order of apply was told yet. */
+async function countTold(
+  tx: Executor,
+  before: readonly ToldOrder[],
+  after: readonly (ToldOrder & UserGroup)[],
+): Promise<void> {
+  const earlier = new Map(before.map((order) => [`${order.appId}\t${order.traceId}`, order.backCents]));
+  const changes = new TotalChanges();
+  for (const order of after)
+    changes.addBackCents(order, order.backCents - (earlier.get(`${order.appId}\t${order.traceId}`) ?? 0));
+  await changeTotals(tx, changes);
 }
 
 function ordersOf(orders: readonly OrderOfPostback[]) {

@@ -247,10 +247,10 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
     tx,
     sql`with moved as (delete from orders where app_id = ${appId} and client_id = ${clientId} returning *)
       insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
-        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count)
+        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count, registered_day, ad_platform)
       select app_id, ${newClientId}, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
-        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count from moved
-      returning trace_id`,
+        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count, registered_day, ad_platform
+      from moved returning trace_id`,
   );
   await execute(
     tx,

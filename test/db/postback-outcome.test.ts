@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { wrongTotals } from "../../sim/chaos/promises/totals.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
 import { type PostbackOutcome, recordOutcomes } from "../../src/db/postback-outcome.ts";
@@ -84,4 +85,5 @@ test.each<[string, Partial<PostbackOutcome>, [status: number, backCents: number]
   await other;
   const { rows } = await stage.pool.query("select postback_status, back_cents from orders");
   expect(rows).toEqual([{ postback_status: shown[0], back_cents: shown[1] }]);
+  expect(await wrongTotals(stage.pool)).toEqual([]);
 });

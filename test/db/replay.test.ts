@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { wrongTotals } from "../../sim/chaos/promises/totals.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
@@ -170,6 +171,7 @@ async function begin(): Promise<void> {
 const TABLES = [
   "event",
   "user_account",
+  "user_total",
   "user_day",
   "user_ad_day",
   "orders",
@@ -191,6 +193,7 @@ async function tables(): Promise<Record<string, object[]>> {
   const rows: Record<string, object[]> = {};
   for (const table of TABLES) rows[table] = await rowsOf(stage.pool, table);
   rows.set_aside = await rowsOf(stage.pool, "set_aside", ["set_aside_id"]);
+  expect(await wrongTotals(stage.pool)).toEqual([]);
   return rows;
 }
 

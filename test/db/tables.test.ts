@@ -13,7 +13,7 @@ import {
   loadPropertyMeta,
   noteObserved,
 } from "../../src/db/metadata.ts";
-import { findOrderKeys, insertOrders, loadOrders, type Order, sumOrders } from "../../src/db/orders.ts";
+import { findOrderKeys, type GroupedOrder, insertOrders, loadOrders, sumOrders } from "../../src/db/orders.ts";
 import { type NewPostback, showPostbacksInOrders, storePostbacks } from "../../src/db/postback.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
@@ -65,7 +65,7 @@ test("the ledger adds to the outcomes of a minute, and is read by app and time",
   ]);
 });
 
-const order = (traceId: string, change: Partial<Order> = {}): Order => ({
+const order = (traceId: string, change: Partial<GroupedOrder> = {}): GroupedOrder => ({
   appId: 1,
   clientId: "c",
   traceId,
@@ -81,6 +81,8 @@ const order = (traceId: string, change: Partial<Order> = {}): Order => ({
   properties: '{"$order_id":"o"}',
   postbackStatus: 0,
   passStatus: 0,
+  registeredDay: "2024-06-14",
+  adPlatform: "vivo",
   ...change,
 });
 
@@ -111,6 +113,8 @@ test("orders are kept as they are, found by app and trace id, and summed by clie
     pass_status: 0,
     postback_count: 0,
     properties: { $order_id: "o" },
+    registered_day: "2024-06-14",
+    ad_platform: "vivo",
   });
 });
 

@@ -192,7 +192,8 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await copy.end();
     const adUnits = new Map([["unit", { reportedCount: 1, reportedMicros: 2, unpricedCount: 3 }]]);
     await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters, adUnits }]);
-    const plain = { hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
+    const group = { registeredDay: "2024-06-15", adPlatform: "" };
+    const plain = { ...group, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
     await insertOrders(tx, [{ ...order, ...plain, postbackStatus: 0, passStatus: 0 }]);
     const asked = { amount: null, currency: "CNY", cents: null };
     await insertRefunds(tx, [{ ...day, traceId, refundId: traceId, atMs: 3, receivedAtMs: 4, asked }]);

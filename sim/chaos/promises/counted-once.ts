@@ -1,5 +1,6 @@
 import { REFUND_EVENT } from "../../../src/domain/refund.ts";
 import type { Audit } from "./audited.ts";
+import { wrongTotals } from "./totals.ts";
 
 const LEDGERS = ["ledger_minute", "touch_minute"] as const;
 
@@ -11,6 +12,7 @@ export async function countedOnce(given: Audit): Promise<void> {
   for (const ledger of LEDGERS) await minutesAddUp(given, ledger);
   await entriesCounted(given);
   await figuresAddUp(given);
+  findings.none(2, "totals of the lists differ from their rows", await wrongTotals(site.pool));
 }
 
 async function minutesAddUp({ site, findings }: Audit, ledger: (typeof LEDGERS)[number]): Promise<void> {

@@ -1,14 +1,22 @@
 import type { UserAccount } from "../../db/user-account.ts";
+import type { Counted } from "../../db/user-total.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import { userKeyText } from "../entry/key-text.ts";
 import type { Erasures } from "./erasures.ts";
 import type { OpenDecisions } from "./open-decisions.ts";
-import { isSameJudged, type Judged, judgedOf, standingOf } from "./standing.ts";
+import { countedOf, isSameJudged, type Judged, judgedOf, standingOf } from "./standing.ts";
 
-/** Where the cube counted a user before the batch, and what postbacks were judged by. */
-export type Before = { cohortDay: string; standing: string; latestDay: string; judged: Judged; wxOpenid: string };
+/** Where the cube and the totals counted a user before the batch, and what postbacks were judged by. */
+export type Before = {
+  cohortDay: string;
+  standing: string;
+  latestDay: string;
+  judged: Judged;
+  wxOpenid: string;
+  counted: Counted;
+};
 
 /** The users of a batch: read before it, changed in place, and written whole. */
 export class BatchUsers {
@@ -101,5 +109,6 @@ function beforeOf(user: UserAccount): Before {
     latestDay: user.latestLoginDay ?? "",
     judged: judgedOf(user),
     wxOpenid: user.wxOpenid,
+    counted: countedOf(user),
   };
 }

@@ -1,4 +1,5 @@
 import type { UserAccount } from "../../db/user-account.ts";
+import type { Counted } from "../../db/user-total.ts";
 import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { sourceSinceMs } from "../../domain/postback/postback-rule.ts";
@@ -7,6 +8,12 @@ import { sourceSinceMs } from "../../domain/postback/postback-rule.ts";
 export function standingOf(user: UserAccount): string {
   const { registeredDay, touchedAtMs, isHistory } = user;
   return [registeredDay, touchedAtMs, isHistory, ...DIMENSION_FIELDS.map((field) => user[field])].join("\u0000");
+}
+
+/** What the totals count of a user. */
+export function countedOf(user: UserAccount): Counted {
+  const { appId, registeredDay, adPlatform, payCount, payCents, payMaxCents } = user;
+  return { appId, registeredDay, adPlatform, payCount, payCents, payMaxCents };
 }
 
 /** All fields that decide what is reported about a user. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
+import { wrongTotals } from "../../../sim/chaos/promises/totals.ts";
 import { newUser } from "../../../src/apply/facts/new-user.ts";
 import { loadAdminUsers } from "../../../src/db/admin-user.ts";
 import { checksumOf, migrate } from "../../../src/db/engine/migrate.ts";
@@ -151,6 +152,36 @@ test("stored names go to every app that knows their ids, and the others stay for
     [2, "Known"],
     [0, "New"],
     [1, "Plan"],
+  ]);
+});
+
+test("orders get the day and platform of their users, and the lists their totals", async () => {
+  database = await databaseBefore("0042-list-totals.sql");
+  const { pool } = database;
+  const calendar = calendarOf("Asia/Shanghai");
+  const paid = { payCount: 2, payCents: 30, payMaxCents: 20 };
+  const users = [
+    { clientId: "a", adPlatform: "vivo", ...paid },
+    { clientId: "b", adPlatform: "vivo" },
+    { clientId: "c", adPlatform: "" },
+    { clientId: "d", adPlatform: "", registeredDay: "2024-06-15", ...paid },
+  ].map((user) => ({ ...newUser({ appId: 1, clientId: user.clientId }, 0, { calendar }), ...user }));
+  await inTransaction(pool, (tx) => insertUsers(tx, users));
+  await pool.query(
+    `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count,
+        is_virtual, properties, back_cents)
+      select 1, client, client || n, '2024-06-15', n, n, 10 * n, 'CNY', 10 * n, true, n, 0, '{}', n
+      from unnest(array['a', 'd']) client, generate_series(1, 2) n`,
+  );
+  await migrate(pool, options);
+  expect(await wrongTotals(pool)).toEqual([]);
+  const { rows } = await pool.query(
+    "select users, back_cents::int from user_total order by registered_day, ad_platform",
+  );
+  expect(rows).toEqual([
+    { users: 1, back_cents: 0 },
+    { users: 2, back_cents: 3 },
+    { users: 1, back_cents: 3 },
   ]);
 });
 

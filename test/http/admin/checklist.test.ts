@@ -94,8 +94,8 @@ beforeAll(async () => {
     [BIG],
   );
   await tables.query(
-    `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count, is_virtual, properties)
-      select $1, 'u' || g, 'o' || g, '2026-01-01', g, g, 1, 'CNY', 1, true, 1, 0, '{}' from generate_series(1, ${MANY}) g`,
+    `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count, is_virtual, properties, registered_day, ad_platform)
+      select $1, 'u' || g, 'o' || g, '2026-01-01', g, g, 1, 'CNY', 1, true, 1, 0, '{}', '2026-01-01', '' from generate_series(1, ${MANY}) g`,
     [BIG],
   );
   await tables.query(
