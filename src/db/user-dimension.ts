@@ -20,8 +20,12 @@ export type UserRange = {
   measures?: readonly UserMeasure[];
 };
 
-/** The platform of the user u, as reports show it. */
-export const shownPlatform = sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end`;
+/** The platform of a user or an order, as reports show it. */
+export const shownPlatformOf = (row: Sql): Sql =>
+  sql`case ${row}.ad_platform when '' then ${ORGANIC} else ${row}.ad_platform end`;
+
+/** That of the user u. */
+export const shownPlatform = shownPlatformOf(sql`u`);
 
 /** Dimensions whose value is not simply the user's column. */
 const SHOWN: Readonly<Record<string, Sql>> = { ad_platform: shownPlatform, advertiser_id: shownAdvertiser };

@@ -8,6 +8,7 @@ import { asked, askedByHour, bodyOf, markets, ruleOf, toldOf } from "../report/m
 import { expectedReport } from "../report/oracle.ts";
 import { ApplyStage } from "./apply-stage.ts";
 import { enact } from "./enact.ts";
+import { expectLists } from "./expect-lists.ts";
 import { makeApp } from "./temp-database.ts";
 
 let stage: ApplyStage;
@@ -18,12 +19,14 @@ afterAll(() => stage.close());
 
 const ALL = METRICS.map(({ name }) => name);
 
-test("every metric equals its definition, for random markets, dimensions, filters and days", async () => {
+test("every metric and both lists equal their definition, for random markets, dimensions, filters and days", async () => {
   await fc.assert(
     fc.asyncProperty(markets, fc.array(asked, { minLength: 8, maxLength: 8 }), async (market, questions) => {
       // A new app for each market: emptying the tables would take longer than everything else.
-      const { appId } = await makeApp(stage.pool, market.timeZone);
+      const app = await makeApp(stage.pool, market.timeZone);
+      const { appId } = app;
       await enact(stage, appId, market);
+      for (const question of questions.slice(0, 3)) await expectLists(stage, app, market, question);
       for (const question of questions) {
         const expected = expectedReport(toldOf(market), question, ALL);
         const report = await runAdReport(stage.pool, readAdReport(bodyOf(appId, question, ALL)), market);

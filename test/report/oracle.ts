@@ -40,8 +40,7 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
     put(total);
   };
   for (const person of market.people.filter(({ isErased }) => !isErased)) {
-    const isWanted = isIn(asked.versions, person.version) && isListed(asked, personDimensions(market, person));
-    if (isWanted) putPerson(market, asked, person, into);
+    if (isWantedIn(market, asked, person)) putPerson(market, asked, person, into);
   }
   for (const { hour, ...cost } of isByHour(asked) ? costsByHour(market) : market.costs.map(withoutHour)) {
     const dimensions = costDimensions(market, cost);
@@ -56,6 +55,11 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
     return { ...Object.fromEntries(asked.dims.map((name, index) => [name, values[index]!])), ...show(row) };
   });
   return { items, total: rows.size === 0 ? [] : [show(total)] };
+}
+
+/** Whether the filters of the question let a person through. */
+export function isWantedIn(market: Market, asked: Asked, person: Person): boolean {
+  return isIn(asked.versions, person.version) && isListed(asked, personDimensions(market, person));
 }
 
 /** An instant, or a day with or without its hour. */
@@ -98,10 +102,18 @@ function putPerson(market: Market, asked: Asked, person: Person, into: Into): vo
   for (const happening of things) into(happening.atMs, dimensions, (row) => row.things.push({ person, happening }));
 }
 
-/** Orders with the same id are the same order; refunds count as far as something is left of theirs. */
-function counted(market: Market, { happenings }: Person): Happening[] {
-  const orders = new Map<string, Extract<Happening, { kind: "pay" }>>();
+type Payment = Extract<Happening, { kind: "pay" }>;
+
+/** Orders with the same id are the same order; the first report of it counts. */
+export function ordersOf({ happenings }: Pick<Person, "happenings">): Payment[] {
+  const orders = new Map<string, Payment>();
   for (const one of happenings) if (one.kind === "pay" && !orders.has(one.orderId)) orders.set(one.orderId, one);
+  return [...orders.values()];
+}
+
+/** Refunds count as far as something is left of their orders. */
+function counted(market: Market, { happenings }: Person): Happening[] {
+  const orders = new Map(ordersOf({ happenings }).map((order) => [order.orderId, order]));
   const left = new Map([...orders].map(([id, { cents }]) => [id, cents]));
   const refunds = happenings
     .filter((one) => one.kind === "refund")

@@ -20,7 +20,7 @@ import { PROPERTY_OPERATORS } from "../../domain/event/property-test.ts";
 import { POSTBACK_EVENT_TYPES } from "../../domain/postback/postback.ts";
 import { LIMITS } from "../../limits.ts";
 import { ORDER_SORTS } from "./order-list.ts";
-import { USER_SORTS } from "./user-list.ts";
+import { USER_SORTS } from "./user-pages.ts";
 
 const LISTS = {
   orders: {

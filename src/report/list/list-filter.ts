@@ -9,18 +9,27 @@ import type { OrderFilterBody, QueryItem, UserFilterBody } from "./list-request.
 
 /** The conditions of a list's filter on the user u. All must hold. */
 export function userConditions(filter: UserFilterBody): Sql[] {
+  return [...groupConditions(filter, sql`u`), ...otherConditions(filter)];
+}
+
+/** Those on day of registration and platform, for anything that has both: users, their orders, totals. */
+export function groupConditions(filter: UserFilterBody, row: Sql): Sql[] {
+  const conditions: Sql[] = [];
+  if (filter.create_date_list && filter.create_date_list.length > 0) {
+    const { fromDay, untilDay } = readDates(filter.create_date_list, "user_filtering.create_date_list");
+    conditions.push(sql`${row}.registered_day >= ${fromDay}::date and ${row}.registered_day < ${untilDay}::date`);
+  }
+  const platforms = filter.ad_platform_list?.map((name) => (name === ORGANIC ? "" : name));
+  const isOfPlatform = textCondition(sql`${row}.ad_platform`, platforms);
+  return isOfPlatform ? [...conditions, isOfPlatform] : conditions;
+}
+
+/** Those that need the user u. */
+export function otherConditions(filter: UserFilterBody): Sql[] {
   const conditions: Sql[] = [];
   const oneOf = (column: Sql, values: readonly (string | number)[] | undefined, type: Sql = sql`text`) => {
     if (values && values.length > 0) conditions.push(sql`${column} = any(${values}::${type}[])`);
   };
-  if (filter.create_date_list && filter.create_date_list.length > 0) {
-    const { fromDay, untilDay } = readDates(filter.create_date_list, "user_filtering.create_date_list");
-    conditions.push(sql`u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date`);
-  }
-  oneOf(
-    sql`u.ad_platform`,
-    filter.ad_platform_list?.map((name) => (name === ORGANIC ? "" : name)),
-  );
   oneOf(sql`u.channel`, filter.channel_list);
   oneOf(sql`u.version`, filter.version_list, sql`numeric`);
   oneOf(sql`u.turbo_promoted_object_id`, filter.turbo_promoted_object_id_list);

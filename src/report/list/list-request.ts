@@ -67,6 +67,13 @@ export function readPage(body: { page?: number; page_size?: number }): Page {
   return { page, pageSize };
 }
 
+/** The rows of a page among those of the list. */
+export type Window = { limit: number; offset: number };
+
+export function windowOf({ page, pageSize }: Page): Window {
+  return { limit: pageSize, offset: (page - 1) * pageSize };
+}
+
 /** The page, with the interface's field names. */
 export type PageInfo = { page: number; page_size: number; total_number: number; total_page: number };
 

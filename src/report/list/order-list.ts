@@ -5,7 +5,8 @@ import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.
 import { loadOrders } from "../../db/orders.ts";
 import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { orderConditions, userConditions } from "./list-filter.ts";
+import { shownPlatformOf } from "../../db/user-dimension.ts";
+import { groupConditions, orderConditions, otherConditions } from "./list-filter.ts";
 import {
   type ListBody,
   type OrderFilterBody,
@@ -13,17 +14,26 @@ import {
   type PropertyCondition,
   pageInfo,
   readPage,
+  windowOf,
 } from "./list-request.ts";
+import { IDENTITY_SORTS, orderOf, type Sorts } from "./list-sort.ts";
+import { type Groups, loadOrderTotals } from "./list-total.ts";
 import { orderListRecord, refundedRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { IDENTITY_SORTS, orderOf, type Sorts } from "./user-list.ts";
 import { SHOWN_PROPERTIES } from "./user-record.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 type OrderTotal = OrderList["total"][number];
 
+/** What the order itself has of its user. */
+const OWN_IDENTITY_SORTS: Sorts = {
+  ClientID: [sql`o.client_id`],
+  AdPlatform: [sql`(${shownPlatformOf(sql`o`)}) collate "C"`],
+};
+
 export const ORDER_SORTS: Sorts = {
   ...IDENTITY_SORTS,
+  ...OWN_IDENTITY_SORTS,
   PayEventTime: [sql`o.at_ms`],
   ModifyTime: [sql`coalesce(o.modified_at_ms, 0)`],
   Amount: [sql`o.cents`],
@@ -36,8 +46,19 @@ export const ORDER_SORTS: Sorts = {
 /** Orders o with their users u. */
 export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
 
-/** Conditions on the user u and on the order o are kept apart: without conditions on users, no join is needed. */
-export type OrderQuery = { app: App; users: Sql[]; orders: Sql[]; order: Sql; sortsByUser: boolean; page: Page };
+/**
+ * Conditions on the order o and on the user u are kept apart: where none needs the user, no join is needed. `groups` are
+ * those that the list is filtered by.
+ */
+export type OrderQuery = {
+  app: App;
+  groups: Groups;
+  users: Sql[];
+  orders: Sql[];
+  order: Sql;
+  sortsByUser: boolean;
+  page: Page;
+};
 
 export function readOrderList(body: OrderListBody, app: App): OrderQuery {
   const sorts = body.order_by_list ?? [];
@@ -46,21 +67,25 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
     app,
     // In order of arrival: new orders appear on the last pages, and earlier pages stay as they are.
     order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
-    sortsByUser: sorts.some(({ field }) => Object.hasOwn(IDENTITY_SORTS, field)),
+    sortsByUser: sorts.some(({ field }) => isSortOf(IDENTITY_SORTS, field) && !isSortOf(OWN_IDENTITY_SORTS, field)),
     page: readPage(body),
   };
 }
 
+function isSortOf(sorts: Sorts, field: string): boolean {
+  return Object.hasOwn(sorts, field);
+}
+
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
-  const { app, order, page } = asked;
-  const hasUsers = asked.users.length > 0 || asked.sortsByUser;
+  const { app, order, sortsByUser, page } = asked;
+  const { limit, offset } = windowOf(page);
   // Both queries are independent, and run at the same time when there are connections for it.
   const [{ orders, total }, keys] = await Promise.all([
     sumOrderList(executor, asked),
     query<{ clientId: string; traceId: string }>(
       executor,
-      sql`select o.client_id, o.trace_id from ${hasUsers ? ordersOfUsers : sql`orders o`}
-        where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+      sql`select o.client_id, o.trace_id from ${sortsByUser ? ordersOfUsers : sourceOf(asked)}
+        where ${whereOf(asked)} order by ${order} limit ${limit} offset ${offset}`,
     ),
   ]);
   const list = await orderRecords(executor, keys, app);
@@ -69,13 +94,14 @@ export async function runOrderList(executor: Executor, asked: OrderQuery): Promi
 
 type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;
 
-function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "users" | "orders"> {
+function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "groups" | "users" | "orders"> {
   const properties = body.property_condition ?? [];
   const isUser = ({ field }: PropertyCondition) => field.startsWith("user$");
   const ofUsers = properties.filter(isUser);
   const ofOrders = properties.filter((condition) => !isUser(condition));
   return {
-    users: [...userConditions(body.user_filtering), ...propertyConditions(ofUsers, app, "order")],
+    groups: { appId: app.appId, filter: body.user_filtering },
+    users: [...otherConditions(body.user_filtering), ...propertyConditions(ofUsers, app, "order")],
     orders: [...orderConditions(body.event_filtering, app), ...propertyConditions(ofOrders, app, "order")],
   };
 }
@@ -83,12 +109,13 @@ function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "users" | 
 /** The condition on the order o and its user u that selects the orders of the list. */
 export function orderListCondition(body: OrderFilters, app: App): Sql {
   const { users, orders } = conditionsOf(body, app);
-  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...groupConditions(body.user_filtering, sql`u`), ...users]);
 }
 
 /** Without the condition that the users have paid, although it always holds: the planner would take it as selective. */
-function whereOf({ app, users, orders }: OrderQuery): Sql {
-  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
+function whereOf({ app, groups, users, orders }: OrderQuery): Sql {
+  const ofGroups = groupConditions(groups.filter, users.length > 0 ? sql`u` : sql`o`);
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...ofGroups, ...users]);
 }
 
 /** Records of the orders with these keys, in the order of the keys. */
@@ -122,19 +149,14 @@ export async function withRefunds(
 
 /** Sums over the orders. A user's total payments count once, however many of the orders are the user's. */
 async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ orders: number; total: OrderTotal }> {
-  const [payers, found] = await Promise.all([
-    sumPayers(executor, asked),
-    asked.orders.length > 0 ? sumOrders(executor, asked) : sumSentBack(executor, asked),
-  ]);
-  // Without conditions on orders, their number and amounts are known from the users and need not be summed again.
-  const sums: OrderSums = { orders: payers.payCount, cents: payers.payCents, ...found };
+  const { orders, cents, backCents, payers } = await sumsOf(executor, asked);
   return {
-    orders: sums.orders,
+    orders,
     total: {
       user$pay_max_amount: payers.payMaxCents,
       user$pay_amount_sum: payers.payCents,
-      Amount: sums.cents,
-      BackAmount: sums.backCents,
+      Amount: cents,
+      BackAmount: backCents,
     },
   };
 }
@@ -142,11 +164,37 @@ async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ or
 type OrderSums = { orders: number; cents: number; backCents: number };
 type PayerSums = { payCount: number; payCents: number; payMaxCents: number };
 
+/** Without conditions on orders, their number and amounts are known from the users and need not be summed again. */
+async function sumsOf(executor: Executor, asked: OrderQuery): Promise<OrderSums & { payers: PayerSums }> {
+  if (asked.orders.length > 0) {
+    const [payers, sums] = await Promise.all([sumPayers(executor, asked), sumOrders(executor, asked)]);
+    return { ...sums, payers };
+  }
+  const { payers, backCents } = await (asked.users.length > 0
+    ? sumByUser(executor, asked)
+    : sumGroups(executor, asked));
+  return { orders: payers.payCount, cents: payers.payCents, backCents, payers };
+}
+
+async function sumByUser(executor: Executor, asked: OrderQuery): Promise<{ payers: PayerSums; backCents: number }> {
+  const [payers, backCents] = await Promise.all([sumPayers(executor, asked), sumSentBack(executor, asked)]);
+  return { payers, backCents };
+}
+
+async function sumGroups(
+  executor: Executor,
+  { groups }: OrderQuery,
+): Promise<{ payers: PayerSums; backCents: number }> {
+  const { backCents, ...payers } = await loadOrderTotals(executor, groups);
+  return { payers, backCents };
+}
+
 /** Sums over the users who have at least one of the orders. */
-async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery): Promise<PayerSums> {
+async function sumPayers(executor: Executor, { app, groups, users, orders }: OrderQuery): Promise<PayerSums> {
   const hasSuch = sql`exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id and ${allOf(orders)})`;
   const conditions = [
     sql`u.app_id = ${app.appId} and u.pay_count > 0`,
+    ...groupConditions(groups.filter, sql`u`),
     ...users,
     ...(orders.length > 0 ? [hasSuch] : []),
   ];
@@ -168,13 +216,13 @@ async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSu
   return sums!;
 }
 
-async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<Pick<OrderSums, "backCents">> {
+async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<number> {
   const [sent] = await query<{ backCents: number }>(
     executor,
     sql`select coalesce(sum(o.back_cents), 0)::bigint as back_cents from ${sourceOf(asked)}
       where ${whereOf(asked)} and o.back_cents <> 0`,
   );
-  return sent!;
+  return sent!.backCents;
 }
 
 function sourceOf({ users }: OrderQuery): Sql {

@@ -1,76 +1,51 @@
 import type { UserList, UserListRecord } from "../../contract/report/list-record.ts";
-import { shownAdvertiser, withAdvertisers } from "../../db/ad-account.ts";
+import { withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
-import { allOf, type Executor, joined, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { shownPlatform } from "../../db/user-dimension.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
-import { ApiError } from "../../errors.ts";
-import { cubeConditions, userConditions } from "./list-filter.ts";
-import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
+import { cubeConditions, otherConditions, userConditions } from "./list-filter.ts";
+import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage, windowOf } from "./list-request.ts";
+import { assertSortable } from "./list-sort.ts";
+import { countOfGroups } from "./list-total.ts";
 import { propertyConditions } from "./property-condition.ts";
+import { type ClientKey, readUserPage, type SortedUsers, USER_SORTS } from "./user-pages.ts";
 import { SHOWN_PROPERTIES, userListRecord } from "./user-record.ts";
 
 export type UserListBody = ListBody<PostbackFilterBody>;
 
-/** The sortable fields of a list, each with the expressions that make its order. */
-export type Sorts = Readonly<Record<string, readonly Sql[]>>;
-
-/** Day first, then instant, as in the index. The order is the same: later instants are never on earlier days. */
-const REGISTRATION = [sql`u.registered_day`, sql`u.registered_at_ms`];
-
-/**
- * Sortable fields of both users and orders. Texts sort by code point, so that the order is the same on every machine.
- */
-export const IDENTITY_SORTS: Sorts = {
-  CreateTime: REGISTRATION,
-  ClientID: [sql`u.client_id`],
-  AdPlatform: [sql`(${shownPlatform}) collate "C"`],
-  Channel: [sql`u.channel collate "C"`],
-  Version: [sql`u.version`],
-  TurboPromotedObjectID: [sql`u.turbo_promoted_object_id collate "C"`],
-  WXOpenID: [sql`u.wx_openid collate "C"`],
-  AdvertiserID: [sql`(${shownAdvertiser}) collate "C"`],
-  AdAid: [sql`u.aid collate "C"`],
-};
-
-export const USER_SORTS: Sorts = {
-  ...IDENTITY_SORTS,
-  LatestLoginDay: [sql`coalesce(u.latest_login_day, '-infinity')`],
-  user$pay_amount_sum: [sql`u.pay_cents`],
-  user$pay_count: [sql`u.pay_count`],
-  user$pay_max_amount: [sql`u.pay_max_cents`],
-};
-
-const BY_REGISTRATION = [...REGISTRATION, sql`u.client_id`];
-
-/** A list that can be run: its condition, its count statement, its order and its page. */
-export type UserQuery = { where: Sql; count: Sql; order: Sql; page: Page };
+/** A list that can be run: its users in their order, the statement that counts them, and the page. */
+export type UserQuery = SortedUsers & { count: Sql; page: Page };
 
 export function readUserList(body: UserListBody, app: App): UserQuery {
+  const { app_id: appId, user_filtering: filter, order_by_list: sorts = [] } = body;
   const where = userListCondition(body, app);
-  const order = orderOf(body.order_by_list ?? [], USER_SORTS, BY_REGISTRATION);
-  return { page: readPage(body), order, where, count: countOf(body, where) };
+  const groups = { appId, filter };
+  const holds = isFilteredFurther(body) ? "some" : "all";
+  assertSortable(sorts, USER_SORTS);
+  const count = holds === "all" ? countOfGroups(groups) : countOf(body, where);
+  return { groups, holds, where, sorts, count, page: readPage(body) };
+}
+
+/** Whether anything but the day of registration and the platform decides who is in the list. */
+function isFilteredFurther({ user_filtering, event_filtering, property_condition = [] }: UserListBody): boolean {
+  const others = [...otherConditions(user_filtering), ...postbackCondition(event_filtering)];
+  return others.length > 0 || property_condition.length > 0;
 }
 
 export async function runUserList(executor: Executor, asked: UserQuery, app: App): Promise<UserList> {
-  const { where, count, order, page } = asked;
-  const [counted] = await query<{ users: number }>(executor, count);
-  const keys = await query<{ clientId: string }>(
-    executor,
-    sql`select u.client_id from user_account u where ${where}
-      order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
-  );
+  const { count, page } = asked;
+  // Both are independent, and run at the same time when there are connections for it.
+  const [[counted], keys] = await Promise.all([
+    query<{ users: number }>(executor, count),
+    readUserPage(executor, asked, windowOf(page)),
+  ]);
   const list = await userRecords(executor, keys, app);
   return { page_info: pageInfo(page, counted!.users), list, total: [] };
 }
 
 /** Records of the users with these keys, in the order of the keys. */
-export async function userRecords(
-  executor: Executor,
-  keys: readonly { clientId: string }[],
-  app: App,
-): Promise<UserListRecord[]> {
+export async function userRecords(executor: Executor, keys: readonly ClientKey[], app: App): Promise<UserListRecord[]> {
   const wanted = keys.map(({ clientId }) => ({ appId: app.appId, clientId }));
   const users = await withAdvertisers(executor, await loadUsers(executor, wanted, SHOWN_PROPERTIES));
   const byId = new Map(users.map((user) => [user.clientId, user]));
@@ -120,19 +95,4 @@ function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): 
   return [
     Number(filter.status) === POSTBACK_STATUS.waiting ? sql`(${withStatus} or not ${has(sql`true`)})` : withStatus,
   ];
-}
-
-/** The requested sort keys in their order, then the unique key, so that pages never overlap. */
-export function orderOf(list: readonly { field: string; sort: 0 | 1 }[], sorts: Sorts, last: readonly Sql[]): Sql {
-  const asked = list.flatMap(({ field, sort }) => {
-    const expressions = Object.hasOwn(sorts, field) ? sorts[field] : undefined;
-    if (!expressions) {
-      throw new ApiError(
-        "badParameter",
-        `order_by_list: ${JSON.stringify(field.slice(0, 60))} is not sortable; sortable fields are ${Object.keys(sorts).join(", ")}.`,
-      );
-    }
-    return sort === 1 ? expressions.map((expression) => sql`${expression} desc`) : expressions;
-  });
-  return joined(asked.length > 0 ? [...asked, last.at(-1)!] : last, sql`, `);
 }

@@ -247,6 +247,11 @@ describe("the total of the order list", () => {
     await collect(server, app, "v", payment("v1", 1_000));
     await server.settle();
     await tables.query("update orders set back_cents = cents / 10 where app_id = $1", [app.appId]);
+    await tables.query(
+      `update user_total t set back_cents = (select sum(back_cents) from orders o
+        where o.app_id = t.app_id and o.registered_day = t.registered_day and o.ad_platform = t.ad_platform) where app_id = $1`,
+      [app.appId],
+    );
   });
 
   const total = async (more: Row) => (await lists.read("order", app, more)).total;

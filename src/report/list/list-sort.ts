@@ -1,0 +1,48 @@
+import { shownAdvertiser } from "../../db/ad-account.ts";
+import { joined, type Sql, sql } from "../../db/engine/sql.ts";
+import { shownPlatform } from "../../db/user-dimension.ts";
+import { ApiError } from "../../errors.ts";
+
+/** A field to sort by; 1 means descending. */
+export type SortBy = { field: string; sort: 0 | 1 };
+
+/** The sortable fields of a list, each with the expressions that make its order. */
+export type Sorts = Readonly<Record<string, readonly Sql[]>>;
+
+/** Day first, then instant, as in the index. The order is the same: later instants are never on earlier days. */
+export const REGISTRATION = [sql`u.registered_day`, sql`u.registered_at_ms`];
+
+/**
+ * Sortable fields of both users and orders. Texts sort by code point, so that the order is the same on every machine.
+ */
+export const IDENTITY_SORTS: Sorts = {
+  CreateTime: REGISTRATION,
+  ClientID: [sql`u.client_id`],
+  AdPlatform: [sql`(${shownPlatform}) collate "C"`],
+  Channel: [sql`u.channel collate "C"`],
+  Version: [sql`u.version`],
+  TurboPromotedObjectID: [sql`u.turbo_promoted_object_id collate "C"`],
+  WXOpenID: [sql`u.wx_openid collate "C"`],
+  AdvertiserID: [sql`(${shownAdvertiser}) collate "C"`],
+  AdAid: [sql`u.aid collate "C"`],
+};
+
+/** Refuses a field that the list cannot be sorted by. */
+export function assertSortable(list: readonly SortBy[], sorts: Sorts): void {
+  const unknown = list.find(({ field }) => !Object.hasOwn(sorts, field));
+  if (!unknown) return;
+  const named = JSON.stringify(unknown.field.slice(0, 60));
+  throw new ApiError(
+    "badParameter",
+    `order_by_list: ${named} is not sortable; sortable fields are ${Object.keys(sorts).join(", ")}.`,
+  );
+}
+
+/** The requested sort keys in their order, then the unique key, so that pages never overlap. */
+export function orderOf(list: readonly SortBy[], sorts: Sorts, last: readonly Sql[]): Sql {
+  assertSortable(list, sorts);
+  const asked = list.flatMap(({ field, sort }) =>
+    sort === 1 ? sorts[field]!.map((expression) => sql`${expression} desc`) : sorts[field]!,
+  );
+  return joined(asked.length > 0 ? [...asked, last.at(-1)!] : last, sql`, `);
+}

@@ -1,0 +1,68 @@
+import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { shownPlatformOf } from "../../db/user-dimension.ts";
+import { groupConditions } from "./list-filter.ts";
+import type { UserFilterBody } from "./list-request.ts";
+
+/** The groups of users that a list holds as a whole: it is filtered by their day and platform only. */
+export type Groups = { appId: number; filter: UserFilterBody };
+
+/** The users who registered on a day. */
+export type DayUsers = { day: string; users: number };
+
+/** What the order list shows of all orders of the groups. */
+export type OrderTotals = {
+  payCount: number;
+  payCents: number;
+  payMaxCents: number;
+  backCents: number;
+};
+
+/** The statement that counts the users of the groups. */
+export function countOfGroups(groups: Groups): Sql {
+  return sql`select coalesce(sum(t.users), 0)::bigint as users from user_total t where ${areIn(groups)}`;
+}
+
+/** The users of the groups by day of registration, in the order of the days. */
+export async function loadUsersByDay(executor: Executor, groups: Groups): Promise<DayUsers[]> {
+  return query<DayUsers>(
+    executor,
+    sql`select t.registered_day as day, sum(t.users)::bigint as users from user_total t where ${areIn(groups)}
+      group by t.registered_day order by t.registered_day`,
+  );
+}
+
+/** The users of the groups by platform, in the order of the platforms' shown names. */
+export async function loadUsersByPlatform(
+  executor: Executor,
+  groups: Groups,
+): Promise<{ adPlatform: string; users: number }[]> {
+  return query<{ adPlatform: string; users: number }>(
+    executor,
+    sql`select t.ad_platform, sum(t.users)::bigint as users from user_total t where ${areIn(groups)}
+      group by t.ad_platform order by (${shownPlatformOf(sql`t`)}) collate "C"`,
+  );
+}
+
+export async function loadOrderTotals(executor: Executor, groups: Groups): Promise<OrderTotals> {
+  const [totals] = await query<OrderTotals>(
+    executor,
+    sql`select coalesce(sum(t.pay_count), 0)::bigint as pay_count, coalesce(sum(t.pay_cents), 0)::bigint as pay_cents,
+        coalesce(max(t.pay_max_cents), 0) as pay_max_cents, coalesce(sum(t.back_cents), 0)::bigint as back_cents
+      from user_total t where ${areIn(groups)}`,
+  );
+  return totals!;
+}
+
+function areIn({ appId, filter }: Groups): Sql {
+  return allOf([sql`t.app_id = ${appId}`, ...groupConditions(filter, sql`t`)]);
+}
+
+/** The day on which the row at a place stands, and its place within the day; undefined behind the last row. */
+export function placeOf(days: readonly DayUsers[], offset: number): { day: string; offset: number } | undefined {
+  let left = offset;
+  for (const { day, users } of days) {
+    if (left < users) return { day, offset: left };
+    left -= users;
+  }
+  return undefined;
+}
