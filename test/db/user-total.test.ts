@@ -49,14 +49,19 @@ async function click(client: string, at = NOW_MS - HOUR_MS): Promise<void> {
   await stage.append("click", "", String(query), { at });
 }
 
-/** Tells a platform of an order; a second time changes nothing. */
-async function tell(client: string, traceId: string, backCents: number): Promise<void> {
-  const { appId } = stage.app;
+/** A postback of an order, which the order does not show yet. */
+async function notePostback(client: string, traceId: string, backCents: number): Promise<void> {
   await stage.pool.query(
     `insert into postback (app_id, client_id, event_type, subject, status, back_cents, ad_platform, trace_id, accepted_day)
       values ($1, $2, 'pay', $3, 1, $4, 'vivo', $3, '2024-06-15') on conflict do nothing`,
-    [appId, client, traceId, backCents],
+    [stage.app.appId, client, traceId, backCents],
   );
+}
+
+/** Tells a platform of an order; a second time changes nothing. */
+async function tell(client: string, traceId: string, backCents: number): Promise<void> {
+  const { appId } = stage.app;
+  await notePostback(client, traceId, backCents);
   await inTransaction(stage.pool, (tx) => showPostbacksInOrders(tx, [{ appId, clientId: client, traceId }]));
 }
 
@@ -89,6 +94,33 @@ test("a user whom a late click moves is counted elsewhere, with the orders and w
   const both = { users: 2, pay_count: 4, pay_cents: 721, pay_max_cents: 600, back_cents: 500, ad_platform: "vivo" };
   expect(await totals()).toEqual([total(both)]);
 });
+
+test("what a platform is told of an order while apply moves its user is counted where the user is then", async () => {
+  await arrive("u");
+  await stage.collect("u", [pay("o1", 600)]);
+  await stage.applyAll();
+  await notePostback("u", "o1", 500);
+  await click("u");
+  let moving: Promise<void> | undefined;
+  await inTransaction(stage.pool, async (tx) => {
+    await showPostbacksInOrders(tx, [{ appId: stage.app.appId, clientId: "u", traceId: "o1" }]);
+    moving = stage.applyAll();
+    await untilOneWaits();
+  });
+  await moving;
+  const u = { pay_count: 1, pay_cents: 600, pay_max_cents: 600, back_cents: 500, ad_platform: "vivo" };
+  expect(await totals()).toEqual([total(u)]);
+});
+
+const untilOneWaits = () =>
+  expect
+    .poll(async () => {
+      const { rowCount } = await stage.pool.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount;
+    })
+    .toBe(1);
 
 test("a renamed user is counted as before, and an erased one no more, with the next greatest payment in place", async () => {
   for (const [client, cents] of [
