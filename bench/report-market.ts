@@ -26,7 +26,7 @@ export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser
   }
   await storeTotals(pool, size.appId);
   // Includes the events: otherwise autovacuum would run beside the measurements.
-  await pool.query("vacuum analyze user_account, user_total, user_day, orders, order_key, cost, event");
+  await pool.query("vacuum analyze user_account, user_total, user_day, orders, order_total, order_key, cost, event");
   await markAll(pool, size.appId);
 }
 
@@ -85,13 +85,18 @@ async function storeOrders(pool: pg.Pool, { appId, lastDay, from, until }: Marke
   );
 }
 
-/** What apply would have counted of the users. */
+/** What apply would have counted of the users and orders. */
 async function storeTotals(pool: pg.Pool, appId: number): Promise<void> {
   await pool.query("delete from user_total where app_id = $1", [appId]);
   await pool.query(
     `insert into user_total (app_id, registered_day, ad_platform, users, pay_count, pay_cents, pay_max_cents, back_cents)
       select app_id, registered_day, ad_platform, count(*), sum(pay_count), sum(pay_cents), max(pay_max_cents), 0
       from user_account where app_id = $1 group by app_id, registered_day, ad_platform`,
+    [appId],
+  );
+  await pool.query("delete from order_total where app_id = $1", [appId]);
+  await pool.query(
+    `insert into order_total select app_id, received_at_ms / 86400000, ad_platform, count(*) from orders where app_id = $1 group by 1, 2, 3`,
     [appId],
   );
 }

@@ -38,3 +38,16 @@ from (
 left join (
   select app_id, registered_day, ad_platform, sum(back_cents) as back_cents
   from orders where back_cents <> 0 group by app_id, registered_day, ad_platform) o using (app_id, registered_day, ad_platform);
+
+-- How many orders were received on each day (of UTC, counted from 1970), by the platform of their users: where a page of
+-- the order list stands.
+create table order_total (
+  app_id integer not null,
+  received_day integer not null,
+  ad_platform text not null,
+  orders bigint not null,
+  primary key (app_id, received_day, ad_platform)
+) with (fillfactor = 50);
+
+insert into order_total (app_id, received_day, ad_platform, orders)
+select app_id, received_at_ms / 86400000, ad_platform, count(*) from orders group by 1, 2, 3;

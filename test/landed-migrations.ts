@@ -40,5 +40,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0036-sign-in.sql": "e1dfce03a6162885cd2dbc736b521af05acda1c4319c7982d8d4e1b5f507597a",
   "0040-last-seen.sql": "62a9150867fba54f20ffc9031beef4081d14c20644003ab718afe601cafb2a8b",
   "0041-names-by-app.sql": "a98453f4081c0863098792ad963caec504a8d65e6117cdc8df4a9a82f644dfdc",
-  "0042-list-totals.sql": "9afbf75b839ec75c92c7356fd6d93209450a1421de9f7238b014b1ef0791e97e",
+  "0042-list-totals.sql": "7bf87aa6190562e397c39ada03d23e056fa3dcc80ce38c6e17be37875f9dbd2d",
 };

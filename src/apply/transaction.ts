@@ -143,7 +143,7 @@ async function applyEntries(
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
   await recountDays(tx, settings, { users: moved, receivedAtMs });
-  await countTotals(tx, users);
+  await countTotals(tx, facts);
   await markDirty(tx, facts, { regrouped, refunded, receivedAtMs });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.

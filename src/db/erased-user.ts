@@ -5,6 +5,7 @@ import { forgetPlayer, type PlayerRevenue } from "./ad-revenue.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { findOpenIds } from "./open-id.ts";
+import type { OrderFigures } from "./orders.ts";
 import { eraseUserAdDays } from "./user-ad-day.ts";
 
 /** The record that a user was erased: when, and by which entry of which journal. */
@@ -139,11 +140,11 @@ export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKe
 }
 
 /**
- * Deletes a user from every table, and returns what platforms were told of the user's orders. Two of the statements read
- * more than the user's own rows: user_key and touch_key have no index by client or touch, because it would cost every
- * registration more than it saves an erasure.
+ * Deletes a user from every table, and returns the user's orders. Two of the statements read more than the user's own
+ * rows: user_key and touch_key have no index by client or touch, because it would cost every registration more than it
+ * saves an erasure.
  */
-export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number): Promise<{ backCents: number }> {
+export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number): Promise<OrderFigures[]> {
   const { appId, clientId } = user;
   const own = sql`app_id = ${appId} and client_id = ${clientId}`;
   await eraseTouches(tx, user);
@@ -152,7 +153,10 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
     sql`delete from order_key where app_id = ${appId} and client_id = ${clientId}
       and trace_id in (select trace_id from orders where ${own})`,
   );
-  const orders = await query<{ backCents: number }>(tx, sql`delete from orders where ${own} returning back_cents`);
+  const orders = await query<OrderFigures>(
+    tx,
+    sql`delete from orders where ${own} returning received_at_ms, back_cents`,
+  );
   await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
@@ -178,7 +182,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
     tx,
     sql`delete from set_aside where (app_id = ${appId} or app_id is null) and position(${named}::bytea in payload) > 0`,
   );
-  return { backCents: orders.reduce((sum, order) => sum + order.backCents, 0) };
+  return orders;
 }
 
 /**

@@ -8,7 +8,8 @@ import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that are filled from the journal alone. */
 export const FACT_TABLES = [
-  ...["user_account", "user_total", "user_day", "user_ad_day", "user_key", "orders", "order_key", "refund"],
+  ...["user_account", "user_total", "user_day", "user_ad_day", "user_key", "refund"],
+  ...["orders", "order_key", "order_total"],
   ...["attribution_decision", "asa_token"],
   ...["ad_campaign", "touch_day"],
   ...["ledger_minute", "touch_minute", "set_aside"],

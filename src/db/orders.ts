@@ -71,19 +71,22 @@ export async function insertOrders(executor: Executor, orders: readonly GroupedO
   );
 }
 
-/** Moves the orders of users into the users' groups, and returns what platforms were told of those that moved. */
+/** What the totals count of an order. */
+export type OrderFigures = { receivedAtMs: number; backCents: number };
+
+/** Moves the orders of users into the users' groups, and returns those that moved. */
 export async function regroupOrders(
   tx: Executor,
   users: readonly (UserKey & UserGroup)[],
-): Promise<(UserKey & { backCents: number })[]> {
+): Promise<(UserKey & OrderFigures)[]> {
   if (users.length === 0) return [];
   const moved = rowsOf("moved", users, { appId: "int", clientId: "text", registeredDay: "date", adPlatform: "text" });
-  return query<UserKey & { backCents: number }>(
+  return query<UserKey & OrderFigures>(
     tx,
     sql`update orders o set registered_day = moved.registered_day, ad_platform = moved.ad_platform from ${moved}
       where o.app_id = moved.app_id and o.client_id = moved.client_id collate "C"
         and (o.registered_day <> moved.registered_day or o.ad_platform <> moved.ad_platform)
-      returning o.app_id, o.client_id, o.back_cents`,
+      returning o.app_id, o.client_id, o.received_at_ms, o.back_cents`,
   );
 }
 

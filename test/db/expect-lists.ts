@@ -46,6 +46,9 @@ const ORDER_ORDERS: [SortBy, Compare<ListedOrder>][] = [
 /** The dimensions that the lists can be filtered by. */
 const LISTED = ["ad_platform", "channel", "turbo_promoted_object_id", "advertiser_id", "gid", "aid"];
 
+/** The days of a list that is not filtered by them. */
+export const EVER = { fromDay: "0000-01-01", toDay: "9999-12-31" };
+
 /** Compares all pages of both lists, and their totals, with what happened in the market. */
 export async function expectLists(stage: ApplyStage, app: App, market: MadeMarket, asked: Asked): Promise<void> {
   const renamed = new Set(market.people.filter(({ isRenamed }) => isRenamed).map(({ clientId }) => clientId));
@@ -56,7 +59,7 @@ export async function expectLists(stage: ApplyStage, app: App, market: MadeMarke
   const user_filtering: UserFilterBody = {
     ...Object.fromEntries(Object.entries(lists).map(([name, list]) => [`${name}_list`, list])),
     version_list: asked.versions,
-    create_date_list: [asked.fromDay, asked.toDay],
+    ...(asked.fromDay !== EVER.fromDay && { create_date_list: [asked.fromDay, asked.toDay] }),
   };
   const question = { stage, app, body: { app_id: app.appId, user_filtering, event_filtering: {} } };
   for (const [order_by_list, compare] of USER_ORDERS)

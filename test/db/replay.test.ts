@@ -176,6 +176,7 @@ const TABLES = [
   "user_ad_day",
   "orders",
   "order_key",
+  "order_total",
   "touch",
   "touch_key",
   "touch_day",

@@ -17,5 +17,12 @@ export async function wrongTotals(pool: pg.Pool): Promise<object[]> {
     `select o.app_id, o.trace_id, o.registered_day, o.ad_platform from orders o left join user_account u using (app_id, client_id)
      where (o.registered_day, o.ad_platform) is distinct from (u.registered_day, u.ad_platform)`,
   );
-  return [...totals, ...orders];
+  const { rows: days } = await pool.query(
+    `select app_id, received_day, ad_platform, t.orders as is, c.orders as should from order_total t
+     full join (
+       select app_id, (received_at_ms / 86400000)::int as received_day, ad_platform, count(*) as orders from orders group by 1, 2, 3) c
+       using (app_id, received_day, ad_platform)
+     where t.orders is distinct from c.orders`,
+  );
+  return [...totals, ...orders, ...days];
 }

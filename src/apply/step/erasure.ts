@@ -2,11 +2,10 @@ import type pg from "pg";
 import { loadDaysOfUsers, markSlices } from "../../db/dirty-day.ts";
 import { eraseUser, loadAcceptedDays, noteErasure } from "../../db/erased-user.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { changeTotals, TotalChanges } from "../../db/user-total.ts";
 import type { Slice } from "../../domain/cube.ts";
 import type { ErasureEntry } from "../entry/decode.ts";
 import type { ErasureContext } from "../facts/erasures.ts";
-import { countedOf } from "../facts/standing.ts";
+import { uncountUser } from "./totals.ts";
 
 /**
  * Takes a user out of the tables, and marks every slice of the cube in which the user was counted. The ledger stays: it
@@ -35,13 +34,8 @@ export async function applyErasure(
   if (user && user.wxOpenid !== "") digests.push(erasureDigest.ofOpenId({ appId, openId: user.wxOpenid }));
   for (const digest of digests)
     await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
-  const { backCents } = await eraseUser(tx, key, atMs);
-  const changes = new TotalChanges();
-  if (user) {
-    changes.leave(countedOf(user));
-    changes.addBackCents(user, -backCents);
-  }
-  await changeTotals(tx, changes);
+  const orders = await eraseUser(tx, key, atMs);
+  if (user) await uncountUser(tx, user, orders);
   const unique = new Map(slices.map((slice) => [`${slice.cohort} ${slice.day}`, slice]));
   await markSlices(tx, [...unique.values()], atMs);
 }

@@ -6,8 +6,8 @@ import type { UserFilterBody } from "./list-request.ts";
 /** The groups of users that a list holds as a whole: it is filtered by their day and platform only. */
 export type Groups = { appId: number; filter: UserFilterBody };
 
-/** The users who registered on a day. */
-export type DayUsers = { day: string; users: number };
+/** The rows of a list that stand on one day. */
+export type DayRows<Day> = { day: Day; rows: number };
 
 /** What the order list shows of all orders of the groups. */
 export type OrderTotals = {
@@ -23,11 +23,22 @@ export function countOfGroups(groups: Groups): Sql {
 }
 
 /** The users of the groups by day of registration, in the order of the days. */
-export async function loadUsersByDay(executor: Executor, groups: Groups): Promise<DayUsers[]> {
-  return query<DayUsers>(
+export async function loadUsersByDay(executor: Executor, groups: Groups): Promise<DayRows<string>[]> {
+  return query<DayRows<string>>(
     executor,
-    sql`select t.registered_day as day, sum(t.users)::bigint as users from user_total t where ${areIn(groups)}
+    sql`select t.registered_day as day, sum(t.users)::bigint as rows from user_total t where ${areIn(groups)}
       group by t.registered_day order by t.registered_day`,
+  );
+}
+
+/** Orders by the day on which they were received, in the order of the days. The groups may be of some platforms only. */
+export async function loadOrdersByDay(executor: Executor, { appId, filter }: Groups): Promise<DayRows<number>[]> {
+  const { ad_platform_list = [] } = filter;
+  const conditions = [sql`t.app_id = ${appId}`, ...groupConditions({ ad_platform_list }, sql`t`)];
+  return query<DayRows<number>>(
+    executor,
+    sql`select t.received_day as day, sum(t.orders)::bigint as rows from order_total t where ${allOf(conditions)}
+      group by t.received_day order by t.received_day`,
   );
 }
 
@@ -58,11 +69,11 @@ function areIn({ appId, filter }: Groups): Sql {
 }
 
 /** The day on which the row at a place stands, and its place within the day; undefined behind the last row. */
-export function placeOf(days: readonly DayUsers[], offset: number): { day: string; offset: number } | undefined {
+export function placeOf<Day>(days: readonly DayRows<Day>[], offset: number): { day: Day; offset: number } | undefined {
   let left = offset;
-  for (const { day, users } of days) {
-    if (left < users) return { day, offset: left };
-    left -= users;
+  for (const { day, rows } of days) {
+    if (left < rows) return { day, offset: left };
+    left -= rows;
   }
   return undefined;
 }

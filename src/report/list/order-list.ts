@@ -6,6 +6,7 @@ import { loadOrders } from "../../db/orders.ts";
 import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { shownPlatformOf } from "../../db/user-dimension.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
 import { groupConditions, orderConditions, otherConditions } from "./list-filter.ts";
 import {
   type ListBody,
@@ -16,8 +17,8 @@ import {
   readPage,
   windowOf,
 } from "./list-request.ts";
-import { IDENTITY_SORTS, orderOf, type Sorts } from "./list-sort.ts";
-import { type Groups, loadOrderTotals } from "./list-total.ts";
+import { IDENTITY_SORTS, orderOf, type SortBy, type Sorts } from "./list-sort.ts";
+import { type Groups, loadOrdersByDay, loadOrderTotals, placeOf } from "./list-total.ts";
 import { orderListRecord, refundedRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { SHOWN_PROPERTIES } from "./user-record.ts";
@@ -48,7 +49,7 @@ export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.ap
 
 /**
  * Conditions on the order o and on the user u are kept apart: where none needs the user, no join is needed. `groups` are
- * those that the list is filtered by.
+ * those that the list is filtered by. `sort`: by receipt, by fields of the order, or by fields of the user.
  */
 export type OrderQuery = {
   app: App;
@@ -56,7 +57,7 @@ export type OrderQuery = {
   users: Sql[];
   orders: Sql[];
   order: Sql;
-  sortsByUser: boolean;
+  sort: "receipt" | "order" | "user";
   page: Page;
 };
 
@@ -67,29 +68,55 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
     app,
     // In order of arrival: new orders appear on the last pages, and earlier pages stay as they are.
     order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
-    sortsByUser: sorts.some(({ field }) => isSortOf(IDENTITY_SORTS, field) && !isSortOf(OWN_IDENTITY_SORTS, field)),
+    sort: sortOf(sorts),
     page: readPage(body),
   };
 }
 
-function isSortOf(sorts: Sorts, field: string): boolean {
-  return Object.hasOwn(sorts, field);
+function sortOf(sorts: readonly SortBy[]): OrderQuery["sort"] {
+  if (sorts.length === 0) return "receipt";
+  const needsUser = ({ field }: SortBy) =>
+    Object.hasOwn(IDENTITY_SORTS, field) && !Object.hasOwn(OWN_IDENTITY_SORTS, field);
+  return sorts.some(needsUser) ? "user" : "order";
 }
 
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
-  const { app, order, sortsByUser, page } = asked;
-  const { limit, offset } = windowOf(page);
-  // Both queries are independent, and run at the same time when there are connections for it.
-  const [{ orders, total }, keys] = await Promise.all([
-    sumOrderList(executor, asked),
-    query<{ clientId: string; traceId: string }>(
-      executor,
-      sql`select o.client_id, o.trace_id from ${sortsByUser ? ordersOfUsers : sourceOf(asked)}
-        where ${whereOf(asked)} order by ${order} limit ${limit} offset ${offset}`,
-    ),
-  ]);
+  const { app, page } = asked;
+  // Both are independent, and run at the same time when there are connections for it.
+  const [{ orders, total }, keys] = await Promise.all([sumOrderList(executor, asked), readKeys(executor, asked)]);
   const list = await orderRecords(executor, keys, app);
   return { page_info: pageInfo(page, orders), list, total: [total] };
+}
+
+type OrderKeys = { clientId: string; traceId: string };
+
+/** The keys of a page. */
+async function readKeys(executor: Executor, asked: OrderQuery): Promise<OrderKeys[]> {
+  const { order, sort, page } = asked;
+  const { limit, offset } = windowOf(page);
+  const start = await startOf(executor, asked, offset);
+  if (!start) return [];
+  return query<OrderKeys>(
+    executor,
+    sql`select o.client_id, o.trace_id from ${sort === "user" ? ordersOfUsers : sourceOf(asked)}
+      where ${allOf([whereOf(asked), ...start.where])} order by ${order} limit ${limit} offset ${start.offset}`,
+  );
+}
+
+/**
+ * Where to begin reading. A page of all orders, or of all orders of some platforms, begins on the day on which it stands, so
+ * that a page far behind costs no more than the first one. Undefined: there is no such page.
+ */
+async function startOf(
+  executor: Executor,
+  { groups, users, orders, sort }: OrderQuery,
+  offset: number,
+): Promise<{ where: Sql[]; offset: number } | undefined> {
+  const { create_date_list = [] } = groups.filter;
+  const isWhole = users.length === 0 && orders.length === 0 && create_date_list.length === 0;
+  if (offset === 0 || sort !== "receipt" || !isWhole) return { where: [], offset };
+  const place = placeOf(await loadOrdersByDay(executor, groups), offset);
+  return place && { where: [sql`o.received_at_ms >= ${place.day * DAY_MS}::bigint`], offset: place.offset };
 }
 
 type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;

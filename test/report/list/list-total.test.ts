@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { placeOf } from "../../../src/report/list/list-total.ts";
 
 const DAYS = [
-  { day: "2026-11-01", users: 2 },
-  { day: "2026-11-02", users: 1 },
-  { day: "2026-11-05", users: 3 },
+  { day: "2026-11-01", rows: 2 },
+  { day: "2026-11-02", rows: 1 },
+  { day: "2026-11-05", rows: 3 },
 ];
 
 test.each([
