@@ -11,7 +11,7 @@ import { eventCopy } from "../db/event.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
-import { type GroupedOrder, insertOrders, type Order } from "../db/orders.ts";
+import { insertOrders } from "../db/orders.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
@@ -39,7 +39,7 @@ import { applyUserEntry } from "./step/registration.ts";
 import { applyRename } from "./step/rename.ts";
 import { recountDays } from "./step/spans.ts";
 import { findEvents, findOrders, type Stored } from "./step/stored.ts";
-import { countTotals } from "./step/totals.ts";
+import { countTotals, groupNewOrders } from "./step/totals.ts";
 import { touchDaysOf } from "./step/touch-days.ts";
 import { type SortedTouches, sortTouches, storeTouches } from "./touch/touches.ts";
 
@@ -129,6 +129,7 @@ async function applyEntries(
   // 3. Decide where users came from, and then what is reported about them.
   const decided = await decideUsers(tx, facts);
   const regrouped = users.regrouped();
+  groupNewOrders(facts);
   const rows = judgeMoments(facts, decided);
 
   // 4. Write everything, with a few statements per table.
@@ -200,10 +201,6 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   const isStored = (row: UserKey) => users.isStored(row);
   const isNew = (row: UserKey) => !users.isStored(row);
   const changed = users.changed();
-  const groupedOrder = (order: Order): GroupedOrder => {
-    const { registeredDay, adPlatform } = users.find(order)!;
-    return { ...order, registeredDay, adPlatform };
-  };
   await storeTouches(tx, users.open.fresh.list);
   await insertUsers(tx, changed.filter(isNew));
   await insertDecisions(tx, decided.decisions.filter(isNew));
@@ -214,7 +211,7 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   await storeDecisions(tx, decided.decisions.filter(isStored));
   await addUserKeys(tx, decided.keys.filter(isStored));
   await addUserDays(tx, tallies.days.storedUsers());
-  await insertOrders(tx, tallies.orders.map(groupedOrder));
+  await insertOrders(tx, tallies.orders);
   await addToLedger(tx, "ledger_minute", tallies.ledger.list());
   await addToLedger(tx, "touch_minute", tallies.touchLedger.list());
   await noteObserved(tx, tallies.observed);

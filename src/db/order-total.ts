@@ -1,9 +1,7 @@
 import { DAY_MS } from "../domain/calendar.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
-
-/** What decides where an order is counted. */
-export type CountedOrder = { appId: number; receivedAtMs: number; adPlatform: string };
+import type { UserGroup } from "./user-total.ts";
 
 /** The orders of an app that were received on a day of UTC from users of a platform. */
 type OrderTotal = { appId: number; receivedDay: number; adPlatform: string; orders: number };
@@ -12,7 +10,7 @@ type OrderTotal = { appId: number; receivedDay: number; adPlatform: string; orde
 export class OrderTotalChanges {
   readonly #changes = new Map<string, OrderTotal>();
 
-  add({ appId, receivedAtMs, adPlatform }: CountedOrder, orders: 1 | -1): void {
+  add({ receivedAtMs }: { receivedAtMs: number }, { appId, adPlatform }: UserGroup, orders: 1 | -1): void {
     const receivedDay = Math.floor(receivedAtMs / DAY_MS);
     const key = `${appId} ${receivedDay} ${adPlatform}`;
     const known = this.#changes.get(key) ?? { appId, receivedDay, adPlatform, orders: 0 };

@@ -23,10 +23,10 @@ export type Order = {
   /** The status of the order's postback, and whether the conditions of a rule were met. */
   postbackStatus: PostbackStatus;
   passStatus: PassStatus;
+  /** The user's day of registration and platform, because lists are filtered by them. */
+  registeredDay: string;
+  adPlatform: string;
 };
-
-/** The user's day of registration and platform stand in the order as well, because lists are filtered by them. */
-export type GroupedOrder = Order & Pick<UserGroup, "registeredDay" | "adPlatform">;
 
 export type OrderKey = Pick<Order, "appId" | "traceId">;
 
@@ -40,7 +40,7 @@ export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[
   );
 }
 
-export async function insertOrders(executor: Executor, orders: readonly GroupedOrder[]): Promise<void> {
+export async function insertOrders(executor: Executor, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return;
   const keys = rowsOf("new", orders, { appId: "int", traceId: "text", clientId: "text" });
   await execute(executor, sql`insert into order_key (app_id, trace_id, client_id) select * from ${keys}`);

@@ -24,29 +24,29 @@ export type TotalChange = UserGroup & {
 export class TotalChanges {
   readonly #changes = new Map<string, TotalChange>();
 
-  enter({ payCount, payCents, payMaxCents, ...group }: Counted): void {
-    const change = this.#of(group);
+  enter(user: Counted): void {
+    const change = this.#of(user);
     change.users += 1;
-    change.payCount += payCount;
-    change.payCents += asStored(payCents);
-    change.payMaxCents = Math.max(change.payMaxCents, payMaxCents);
+    change.payCount += user.payCount;
+    change.payCents += asStored(user.payCents);
+    change.payMaxCents = Math.max(change.payMaxCents, user.payMaxCents);
   }
 
-  leave({ payCount, payCents, payMaxCents, ...group }: Counted): void {
-    const change = this.#of(group);
+  leave(user: Counted): void {
+    const change = this.#of(user);
     change.users -= 1;
-    change.payCount -= payCount;
-    change.payCents -= asStored(payCents);
-    change.leftMaxCents = Math.max(change.leftMaxCents ?? 0, payMaxCents);
+    change.payCount -= user.payCount;
+    change.payCents -= asStored(user.payCents);
+    change.leftMaxCents = Math.max(change.leftMaxCents ?? 0, user.payMaxCents);
   }
 
-  /** A user who stays in the group, and whose payments have only grown. */
-  grow(before: Counted, { payCount, payCents, payMaxCents, ...group }: Counted): void {
-    if (before.payCount === payCount) return;
-    const change = this.#of(group);
-    change.payCount += payCount - before.payCount;
-    change.payCents += asStored(payCents) - asStored(before.payCents);
-    change.payMaxCents = Math.max(change.payMaxCents, payMaxCents);
+  /** A user who stays in the group, and who has only paid more. */
+  grow(before: Counted, now: Counted): void {
+    if (before.payCount === now.payCount) return;
+    const change = this.#of(now);
+    change.payCount += now.payCount - before.payCount;
+    change.payCents += asStored(now.payCents) - asStored(before.payCents);
+    change.payMaxCents = Math.max(change.payMaxCents, now.payMaxCents);
   }
 
   addBackCents(group: UserGroup, cents: number): void {

@@ -13,7 +13,7 @@ import {
   loadPropertyMeta,
   noteObserved,
 } from "../../src/db/metadata.ts";
-import { findOrderKeys, type GroupedOrder, insertOrders, loadOrders, sumOrders } from "../../src/db/orders.ts";
+import { findOrderKeys, insertOrders, loadOrders, type Order, sumOrders } from "../../src/db/orders.ts";
 import { type NewPostback, showPostbacksInOrders, storePostbacks } from "../../src/db/postback.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
@@ -65,7 +65,7 @@ test("the ledger adds to the outcomes of a minute, and is read by app and time",
   ]);
 });
 
-const order = (traceId: string, change: Partial<GroupedOrder> = {}): GroupedOrder => ({
+const order = (traceId: string, change: Partial<Order> = {}): Order => ({
   appId: 1,
   clientId: "c",
   traceId,

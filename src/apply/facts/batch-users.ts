@@ -75,6 +75,14 @@ export class BatchUsers {
     return [...this.#changed].map((text) => this.#users.get(text)!);
   }
 
+  /** The changed users, each with what the totals counted of the user before the batch. */
+  recounted(): { user: UserAccount; before: Counted | undefined }[] {
+    return [...this.#changed].map((text) => ({
+      user: this.#users.get(text)!,
+      before: this.#before.get(text)?.counted,
+    }));
+  }
+
   /** New users, and users whom the cube now counts in another group. */
   regrouped(): UserAccount[] {
     return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));

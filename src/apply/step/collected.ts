@@ -189,6 +189,8 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
     properties: event.propertiesText,
     postbackStatus: SHOWN_WITHOUT_POSTBACK,
     passStatus: PASS_STATUS.held,
+    registeredDay: user.registeredDay,
+    adPlatform: user.adPlatform,
   });
   const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
   noteMoments(facts, user, orderMoments(order, user.registeredDay));
