@@ -30,10 +30,10 @@ const COUNTED_ANEW = "a day counted anew";
 const TARGETS: Readonly<Record<string, string>> = {
   "ad report": "< 300",
   "ad report, distinct users": "< 1000",
-  "order list, page 1": "< 20",
-  "order list, page 1000": "< 60",
-  "user list, page 1": "< 20",
-  "user list, page 1000": "< 60",
+  "order list, page 1": "< 100",
+  "order list, page 1000": "< 300",
+  "user list, page 1": "< 100",
+  "user list, page 1000": "< 300",
   "user list by payments": "< 150",
   [COUNTED_ANEW]: "< 2000",
 };

@@ -40,7 +40,7 @@ export async function takeCall(
     const resetAtMs = (made[0]?.calledAtMs ?? nowMs) + windowMs;
     return { kind: "granted", callId: row!.callId, remaining: rate.calls - made.length - 1, resetAtMs };
   };
-  // Without waiting for the disk: a crash of the database may forgive the last calls, and a list takes less than the wait.
+  // Without waiting for the disk: a crash of the database may forgive the last calls.
   return inTransaction(pool, take, "deferred");
 }
 
