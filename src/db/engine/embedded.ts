@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { setPriority, totalmem } from "node:os";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -29,6 +29,7 @@ import {
   superuserConnection,
 } from "./embedded-role.ts";
 import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-runtime.ts";
+import { serverSettings } from "./embedded-settings.ts";
 
 const run = promisify(execFile);
 
@@ -39,39 +40,6 @@ const STOP_MS_MAX = 60_000;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 /** The longest Unix socket path that every system accepts. */
 const SOCKET_PATH_BYTES_MAX = 100;
-
-/**
- * Tuned for one machine whose durable log is the journal: large WAL so that checkpoints are rare, no replication.
- * fsync and full_page_writes stay on; the apply transaction alone commits asynchronously (see apply/transaction.ts).
- */
-const SERVER_SETTINGS: Readonly<Record<string, string>> = {
-  max_connections: "100",
-  shared_buffers: `${sharedBuffersMb()}MB`,
-  work_mem: "32MB",
-  maintenance_work_mem: "256MB",
-  wal_level: "minimal",
-  max_wal_senders: "0",
-  max_wal_size: "4GB",
-  min_wal_size: "256MB",
-  wal_buffers: "16MB",
-  checkpoint_timeout: "15min",
-  backend_flush_after: "512kB",
-  checkpoint_completion_target: "0.9",
-  jit: "off",
-  log_min_messages: "warning",
-  // Never logs what was sent: no failed statement, no parameters, no row (see also embedded-role.ts).
-  log_min_error_statement: "panic",
-  log_statement: "none",
-  log_parameter_max_length: "0",
-  log_parameter_max_length_on_error: "0",
-  log_error_verbosity: "terse",
-  timezone: "UTC",
-};
-
-/** An eighth of the machine's memory, between 128 and 1,024 MiB: the keys of touches are read at random. */
-function sharedBuffersMb(): number {
-  return Math.round(Math.min(1_024, Math.max(128, totalmem() / 8 / 1_048_576)));
-}
 
 export type EmbeddedPostgres = { connection: Connection; stop(withinMs?: number): Promise<void> };
 
@@ -239,7 +207,7 @@ class Cluster {
     const { host, port } = this.connection;
     const bySocket = host.startsWith("/");
     const settings: Record<string, string> = {
-      ...SERVER_SETTINGS,
+      ...serverSettings(this.#data),
       port: String(port),
       listen_addresses: bySocket ? "" : host,
       unix_socket_directories: bySocket ? host : "",
