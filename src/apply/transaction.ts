@@ -4,10 +4,9 @@ import { noteAdRevenueChanges } from "../db/ad-revenue-change.ts";
 import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
-import { ROWS_PER_CHUNK } from "../db/engine/copy.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import type { ErasureDigest } from "../db/erased-user.ts";
-import { eventCopy } from "../db/event.ts";
+import { EventCopy } from "../db/event.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
@@ -182,16 +181,16 @@ async function takeIn(
   stored: Stored,
 ): Promise<void> {
   const { eventRows } = facts.tallies;
-  const events = eventCopy(tx);
+  const events = new EventCopy(tx);
   try {
     for (const entry of entries) {
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
       else if (entry.kind === "refunds") applyRefundsEntry(facts, entry);
       else if (entry.kind === "user" && !facts.users.isErased(entry)) applyUserEntry(facts, entry);
       // The database stores the first events while later ones are still being applied.
-      if (eventRows.length >= ROWS_PER_CHUNK) await events.write(eventRows.splice(0));
+      if (eventRows.isFull) await events.write(eventRows);
     }
-    await events.write(eventRows.splice(0));
+    await events.write(eventRows);
   } finally {
     await events.end();
   }

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { JsonValue } from "../domain/json.ts";
-import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
+import { BinaryRows, TRAILER } from "./engine/binary-rows.ts";
+import { RowCopy } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
@@ -17,17 +18,68 @@ export type EventRow = {
   receivedAtMs: number;
 };
 
-/** An event in COPY's text form, made early so that a batch holds one text per event instead of an object. */
-export function eventRow(e: EventRow): string {
-  return `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`;
+/**
+ * New events as rows for COPY, made early so that a batch holds the bytes of an event instead of an object. Events that
+ * come together begin with the same columns, which are copied from the row before.
+ */
+export class EventRows {
+  readonly #rows = new BinaryRows();
+  #last: { row: EventRow; from: number; until: number } | undefined;
+
+  add(row: EventRow): void {
+    if (this.#last && isAlike(this.#last.row, row)) this.#rows.repeat(this.#last);
+    else this.#begin(row);
+    this.#rows.bigint(row.atMs).uuid(row.fingerprint).text(row.event).jsonb(row.properties);
+  }
+
+  #begin(row: EventRow): void {
+    const from = this.#rows.position;
+    this.#rows.row(9).int(row.appId).text(row.clientId).day(row.day).bigint(row.receivedAtMs).text(row.type);
+    this.#last = { row, from, until: this.#rows.position };
+  }
+
+  /** Whether enough rows have gathered to be sent. */
+  get isFull(): boolean {
+    return this.#rows.isFull;
+  }
+
+  /** The rows since the last call; undefined when there are none. */
+  take(): Buffer | undefined {
+    if (!this.#last) return undefined;
+    this.#last = undefined;
+    return this.#rows.take();
+  }
 }
 
-/** A copy into the event table. No row may be stored already: the primary key would refuse the whole batch. */
-export function eventCopy(tx: pg.PoolClient): RowCopy {
-  return new RowCopy(
-    tx,
-    "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin",
+function isAlike(one: EventRow, other: EventRow): boolean {
+  return (
+    one.clientId === other.clientId &&
+    one.receivedAtMs === other.receivedAtMs &&
+    one.day === other.day &&
+    one.type === other.type &&
+    one.appId === other.appId
   );
+}
+
+/** Copies events into their table. No row may be stored already: the primary key would refuse the whole batch. */
+export class EventCopy {
+  readonly #copy: RowCopy;
+
+  constructor(tx: pg.PoolClient) {
+    this.#copy = new RowCopy(
+      tx,
+      "copy event (app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties) from stdin (format binary)",
+    );
+  }
+
+  async write(rows: EventRows): Promise<void> {
+    const bytes = rows.take();
+    if (bytes) await this.#copy.write(bytes);
+  }
+
+  async end(): Promise<void> {
+    await this.#copy.end(TRAILER);
+  }
 }
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;

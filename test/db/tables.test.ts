@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
+import { EventCopy, type EventRow, EventRows, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
@@ -162,8 +162,10 @@ const event = (change: Partial<EventRow> = {}): EventRow => ({
 
 const insert = (events: EventRow[]) =>
   inTransaction(database.pool, async (tx) => {
-    const copy = eventCopy(tx);
-    await copy.write(events.map(eventRow));
+    const rows = new EventRows();
+    for (const one of events) rows.add(one);
+    const copy = new EventCopy(tx);
+    await copy.write(rows);
     await copy.end();
   });
 

@@ -5,7 +5,7 @@ import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { eventCopy, eventRow } from "../../src/db/event.ts";
+import { EventCopy, EventRows } from "../../src/db/event.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
@@ -187,8 +187,10 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   await openEventDays(database.pool, [{ day: "2024-06-15", receivedAtMs: Date.parse("2024-06-15") }]);
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
-    const copy = eventCopy(tx);
-    await copy.write([eventRow(event)]);
+    const rows = new EventRows();
+    rows.add(event);
+    const copy = new EventCopy(tx);
+    await copy.write(rows);
     await copy.end();
     const adUnits = new Map([["unit", { reportedCount: 1, reportedMicros: 2, unpricedCount: 3 }]]);
     await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters, adUnits }]);

@@ -1,4 +1,5 @@
 import type { AsaTokenChange } from "../../db/asa-token.ts";
+import { EventRows } from "../../db/event.ts";
 import type { ObservedName } from "../../db/metadata.ts";
 import type { Order } from "../../db/orders.ts";
 import type { UserMoment } from "../../db/past-moments.ts";
@@ -13,8 +14,7 @@ export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: numb
 
 /** What a batch adds to the tables: new rows, and sums. */
 export class Tallies {
-  /** New events as rows for COPY. */
-  readonly eventRows: string[] = [];
+  readonly eventRows = new EventRows();
   readonly orders: Order[] = [];
   readonly refunds: Refund[] = [];
   readonly observed: ObservedName[] = [];

@@ -1,4 +1,3 @@
-import { eventRow } from "../../db/event.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserDay } from "../../db/user-day.ts";
 import { adUnitOf } from "../../domain/ad-revenue.ts";
@@ -52,19 +51,17 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     } else {
       stored.events.add(key);
       storedEvents += 1;
-      eventRows.push(
-        eventRow({
-          appId: head.app,
-          clientId: head.client,
-          day: event.day,
-          atMs: event.atMs,
-          fingerprint: event.fingerprint,
-          type: event.type,
-          event: event.event,
-          properties: event.propertiesText,
-          receivedAtMs: head.at,
-        }),
-      );
+      eventRows.add({
+        appId: head.app,
+        clientId: head.client,
+        day: event.day,
+        atMs: event.atMs,
+        fingerprint: event.fingerprint,
+        type: event.type,
+        event: event.event,
+        properties: event.propertiesText,
+        receivedAtMs: head.at,
+      });
       applyEvent(taken, event);
     }
   }

@@ -3,7 +3,7 @@ import { finished } from "node:stream/promises";
 import type pg from "pg";
 import { type CopyStreamQuery, from as copyFrom } from "pg-copy-streams";
 
-export const ROWS_PER_CHUNK = 1_000;
+const ROWS_PER_CHUNK = 1_000;
 
 /** Streams rows into one table: the database stores the first ones while the caller still makes the others. */
 export class RowCopy {
@@ -16,20 +16,17 @@ export class RowCopy {
     this.#statement = statement;
   }
 
-  /** Writes rows in COPY's text form. Until `end`, the connection can run no other statement. */
-  async write(rows: readonly string[]): Promise<void> {
-    if (rows.length === 0) return;
+  /** Writes whole rows in the form that the statement names. Until `end`, the connection can run no other statement. */
+  async write(rows: Buffer): Promise<void> {
     this.#open ??= this.#start();
     const { stream, done } = this.#open;
-    for (let at = 0; at < rows.length; at += ROWS_PER_CHUNK) {
-      const chunk = Buffer.from(`${rows.slice(at, at + ROWS_PER_CHUNK).join("\n")}\n`);
-      if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), done]);
-    }
+    if (!stream.write(rows)) await Promise.race([once(stream, "drain"), done]);
   }
 
-  async end(): Promise<void> {
+  /** `trailer`: what the form of the rows needs at their end. */
+  async end(trailer?: Buffer): Promise<void> {
     if (!this.#open) return;
-    this.#open.stream.end();
+    this.#open.stream.end(trailer);
     await this.#open.done;
   }
 
@@ -42,10 +39,26 @@ export class RowCopy {
   }
 }
 
-export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows: readonly string[]): Promise<void> {
+/** Copies rows in COPY's text form. They may be made one by one: the database stores the first ones meanwhile. */
+export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows: Iterable<string>): Promise<void> {
   const copy = new RowCopy(tx, statement);
-  await copy.write(rows);
-  await copy.end();
+  let chunk: string[] = [];
+  const send = async () => {
+    if (chunk.length > 0) await copy.write(Buffer.from(`${chunk.join("\n")}\n`));
+    chunk = [];
+  };
+  try {
+    for (const row of rows) if (chunk.push(row) === ROWS_PER_CHUNK) await send();
+    await send();
+  } finally {
+    // Also when a row cannot be made: otherwise the connection could not even roll back.
+    await copy.end();
+  }
+}
+
+/** The rows of `items`, each made when it is asked for. */
+export function* rowsFrom<T>(items: Iterable<T>, toRow: (item: T) => string): Iterable<string> {
+  for (const item of items) yield toRow(item);
 }
 
 /**
@@ -55,7 +68,7 @@ export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows
 export async function stageRows(
   tx: pg.PoolClient,
   stage: { table: string; like: string; columns: string },
-  rows: readonly string[],
+  rows: Iterable<string>,
 ): Promise<void> {
   await tx.query(
     `create temporary table if not exists ${stage.table} (like ${stage.like} including defaults) on commit delete rows`,
@@ -64,7 +77,7 @@ export async function stageRows(
   await copyRows(tx, `copy ${stage.table} (${stage.columns}) from stdin`, rows);
 }
 
-export type CopyStatement = `copy ${string} from stdin`;
+export type CopyStatement = `copy ${string} from stdin${"" | " (format binary)"}`;
 
 export const NULL = "\\N";
 

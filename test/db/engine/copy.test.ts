@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copyJson, copyNullable, copyRows, copyText, NULL } from "../../../src/db/engine/copy.ts";
+import { copyJson, copyNullable, copyRows, copyText, NULL, rowsFrom } from "../../../src/db/engine/copy.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { storableText } from "../../../src/domain/json.ts";
 import { createDatabase, type TempDatabase } from "../temp-database.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function throughCopy(rows: readonly string[]): Promise<{ text: string | null; json: unknown }[]> {
+async function throughCopy(rows: Iterable<string>): Promise<{ text: string | null; json: unknown }[]> {
   return inTransaction(database.pool, async (tx) => {
     await tx.query("truncate copied");
     await copyRows(tx, "copy copied (id, text, json) from stdin", rows);
@@ -101,5 +101,15 @@ test("more rows than fit into one chunk all arrive, and no rows need no work", a
 test("a row that does not fit fails the transaction and leaves the connection usable", async () => {
   const rows = Array.from({ length: 5_000 }, (_, id) => `${id === 1 ? "not a number" : id}\tx\t${NULL}`);
   await expect(throughCopy(rows)).rejects.toThrow(/invalid input syntax/);
+  expect(await throughCopy(["1\tfine\t\\N"])).toEqual([{ text: "fine", json: null }]);
+});
+
+test("a row that cannot be made fails the transaction and leaves the connection usable", async () => {
+  const numbers = Array.from({ length: 2_500 }, (_, id) => id);
+  const made = rowsFrom(numbers, (id) => {
+    if (id === 2_400) throw new Error("cannot be made");
+    return `${id}\tx\t${NULL}`;
+  });
+  await expect(throughCopy(made)).rejects.toThrow("cannot be made");
   expect(await throughCopy(["1\tfine\t\\N"])).toEqual([{ text: "fine", json: null }]);
 });
