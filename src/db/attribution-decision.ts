@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Candidate, NamedCampaign } from "../domain/attribution/attribution.ts";
 import type { Flag } from "../domain/attribution/fraud.ts";
 import type { Method } from "../domain/attribution/method.ts";
-import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { copyJson, copyNullable, copyRows, copyText, rowsFrom, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
@@ -40,7 +40,7 @@ const COLUMNS =
 
 /** Inserts the decisions of users who have none yet. */
 export async function insertDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
-  await copyRows(tx, `copy attribution_decision (${COLUMNS}) from stdin`, decisions.map(toCopyRow));
+  await copyRows(tx, `copy attribution_decision (${COLUMNS}) from stdin`, rowsFrom(decisions, toCopyRow));
 }
 
 /** Stores decisions; one that is made again with more knowledge replaces the one with its number. */
@@ -49,7 +49,7 @@ export async function storeDecisions(tx: pg.PoolClient, decisions: readonly Stor
   await stageRows(
     tx,
     { table: "stage_decision", like: "attribution_decision", columns: COLUMNS },
-    decisions.map(toCopyRow),
+    rowsFrom(decisions, toCopyRow),
   );
   await tx.query(
     `insert into attribution_decision (${COLUMNS}) select ${COLUMNS} from stage_decision

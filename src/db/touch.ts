@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Touch } from "../domain/attribution/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
-import { copyJson, copyRows, copyText } from "./engine/copy.ts";
+import { copyJson, copyRows, copyText, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
@@ -19,7 +19,7 @@ const COLUMNS =
 
 /** Inserts touches, none of which may be stored already. */
 export async function insertTouches(tx: pg.PoolClient, rows: readonly TouchRow[]): Promise<void> {
-  await copyRows(tx, `copy touch (${COLUMNS}) from stdin`, rows.map(toCopyRow));
+  await copyRows(tx, `copy touch (${COLUMNS}) from stdin`, rowsFrom(rows, toCopyRow));
   const keyRows = rows.flatMap(({ appId, week, touch, keys }) =>
     keys.map((value) => `${appId}\t${value}\t${touch.touchedAtMs}\t${touch.touchId}\t${week}`),
   );

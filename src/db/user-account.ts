@@ -7,7 +7,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { renameEarlierPostbacks } from "./earlier-postback.ts";
 import { columnOf } from "./engine/column-name.ts";
-import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
+import { copyJson, copyNullable, copyRows, NULL, rowsFrom, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
@@ -201,22 +201,32 @@ export async function countUsers(executor: Executor, appId: number): Promise<num
  * of them meanwhile, the whole transaction fails and is retried.
  */
 export async function insertUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
-  await copyRows(tx, `copy user_account (${COLUMN_LIST}) from stdin`, users.map(toCopyRow));
+  await copyRows(tx, `copy user_account (${COLUMN_LIST}) from stdin`, rowsFrom(users, toCopyRow));
 }
 
 /** Writes whole users, new and known alike. */
 export async function storeUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
   if (users.length === 0) return;
-  await stageRows(tx, { table: "stage_user", like: "user_account", columns: COLUMN_LIST }, users.map(toCopyRow));
+  await stageRows(tx, { table: "stage_user", like: "user_account", columns: COLUMN_LIST }, rowsFrom(users, toCopyRow));
   await tx.query(UPSERT);
 }
 
-function toCopyRow(user: UserAccount): string {
-  return COLUMNS.map(([, field, form]) => {
-    const value = user[field];
-    if (form === "json") return value === null ? "\\N" : copyJson(JSON.stringify(value));
-    return typeof value === "boolean" ? String(value) : copyNullable(value as string | number | null);
-  }).join("\t");
+/**
+ * A user in COPY's text form. Compiled, as the makers of rows are: one loop over all columns would look each of them up
+ * anew in every user. Only the fields of the list above go into the code.
+ */
+const toCopyRow = new Function(
+  "plain",
+  "json",
+  `return (user) => [${COLUMNS.map(([, field, form]) => `${form}(user.${field})`).join(", ")}].join("\\t");`,
+)(copyPlain, copyDocument) as (user: UserAccount) => string;
+
+function copyPlain(value: string | number | boolean | null): string {
+  return typeof value === "boolean" ? String(value) : copyNullable(value);
+}
+
+function copyDocument(value: object | null): string {
+  return value === null ? NULL : copyJson(JSON.stringify(value));
 }
 
 /** The registered ones among these users. */

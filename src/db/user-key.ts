@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { TouchMethod } from "../domain/attribution/method.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { copyRows, copyText, rowsFrom, stageRows } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
@@ -16,12 +16,12 @@ function toCopyRow(one: KeyOfUser): string {
 
 /** Inserts the keys of users who have none yet. */
 export async function insertUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
-  await copyRows(tx, `copy user_key (${COLUMNS}) from stdin`, keys.map(toCopyRow));
+  await copyRows(tx, `copy user_key (${COLUMNS}) from stdin`, rowsFrom(keys, toCopyRow));
 }
 
 export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
   if (keys.length === 0) return;
-  await stageRows(tx, { table: "stage_user_key", like: "user_key", columns: COLUMNS }, keys.map(toCopyRow));
+  await stageRows(tx, { table: "stage_user_key", like: "user_key", columns: COLUMNS }, rowsFrom(keys, toCopyRow));
   await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
 }
 
