@@ -2,7 +2,7 @@ import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type AdRevenueChange, noteAdRevenueChanges } from "./ad-revenue-change.ts";
-import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { copyRows, copyText } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { Rename } from "./postback.ts";
@@ -38,14 +38,26 @@ export async function insertUserAdDays(tx: pg.PoolClient, days: readonly UserAdD
 
 /** Adds to the stored counters, in the order of the key: another process may be changing the same rows. */
 export async function addUserAdDays(tx: pg.PoolClient, days: readonly UserAdDay[]): Promise<void> {
-  const rows = toCopyRows(days);
-  if (rows.length === 0) return;
-  await stageRows(tx, { table: "stage_user_ad_day", like: "user_ad_day", columns: COLUMNS }, rows);
+  const units = days.flatMap(({ adUnits, ...day }) =>
+    [...(adUnits ?? [])].map(([adUnit, counters]) => ({ ...day, adUnit, ...counters })),
+  );
+  if (units.length === 0) return;
+  const added = rowsOf("added", units, {
+    appId: "int",
+    clientId: "text",
+    day: "date",
+    spanT: ["int", ({ sinceTouch }) => sinceTouch],
+    spanR: ["int", ({ sinceRegistration }) => sinceRegistration],
+    adUnit: "text",
+    reportedCount: "int",
+    reportedMicros: "bigint",
+    unpricedCount: "int",
+  });
   await execute(
     tx,
     sql`insert into user_ad_day (app_id, client_id, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count)
-      select app_id, client_id, day, span_t, span_r, ad_unit, reported_count, reported_micros, unpriced_count
-      from stage_user_ad_day order by app_id, client_id, day, span_t, span_r, ad_unit
+      select * from ${added}
+      order by app_id, client_id collate "C", day, span_t, span_r, ad_unit collate "C"
       on conflict (app_id, client_id, day, span_t, span_r, ad_unit) do update set
         reported_count = user_ad_day.reported_count + excluded.reported_count,
         reported_micros = user_ad_day.reported_micros + excluded.reported_micros,

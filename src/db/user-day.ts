@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { copyRows, copyText, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { execute, sql } from "./engine/sql.ts";
 import { type AdUnitCounters, addUserAdDays, deleteUserAdDays, insertUserAdDays } from "./user-ad-day.ts";
@@ -31,19 +31,30 @@ function toCopyRow(d: UserDay): string {
 
 /** Inserts the days of users who have none yet, one row per key. */
 export async function insertUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
-  await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, days.map(toCopyRow));
+  await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, rowsFrom(days, toCopyRow));
   await insertUserAdDays(tx, days);
 }
 
-/** Adds to the stored counters. Staged by COPY, because a batch may bring thousands of rows. */
+/** Adds to the stored counters. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
-  await stageRows(tx, { table: "stage_user_day", like: "user_day", columns: COLUMNS }, days.map(toCopyRow));
+  const added = rowsOf("added", days, {
+    appId: "int",
+    clientId: "text",
+    day: "date",
+    spanT: ["int", ({ sinceTouch }) => sinceTouch],
+    spanR: ["int", ({ sinceRegistration }) => sinceRegistration],
+    trackEvents: "int",
+    registerEvents: "int",
+    payCount: "int",
+    payCents: "bigint",
+    adCount: "int",
+    adMicros: "bigint",
+  });
   await execute(
     tx,
     sql`insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
-      select app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros
-      from stage_user_day
+      select * from ${added}
       on conflict (app_id, client_id, day, span_t, span_r) do update set
         track_events = user_day.track_events + excluded.track_events,
         register_events = user_day.register_events + excluded.register_events,
