@@ -52,7 +52,10 @@ export function daysOf({ entries, settings }: Batch): WantedDay[] {
   for (const entry of entries) {
     if (entry.kind !== "events" || !settings.find(entry.head.app)) continue;
     const receivedAtMs = entry.head.at;
-    for (const day of new Set(entry.events.map((event) => event.day))) {
+    let last = "";
+    for (const { day } of entry.events) {
+      if (day === last) continue;
+      last = day;
       const key = isNear({ day, receivedAtMs }) ? day : `far ${day}`;
       if (!wanted.has(key)) wanted.set(key, { day, receivedAtMs });
     }

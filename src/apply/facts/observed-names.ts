@@ -8,7 +8,7 @@ type Kind = ObservedName["kind"];
  * app: when a client keeps inventing names, further ones are not noted, but its events are still stored.
  */
 export class ObservedNames {
-  readonly #names = new Map<string, Set<string>>();
+  readonly #names = new Map<number, Readonly<Record<Kind, Set<string>>>>();
 
   of(appId: number, kind: Kind): ReadonlySet<string> {
     return this.#setOf(appId, kind);
@@ -23,12 +23,11 @@ export class ObservedNames {
   }
 
   #setOf(appId: number, kind: Kind): Set<string> {
-    const key = `${kind} ${appId}`;
-    let names = this.#names.get(key);
+    let names = this.#names.get(appId);
     if (!names) {
-      names = new Set();
-      this.#names.set(key, names);
+      names = { event: new Set(), event_property: new Set(), user_property: new Set() };
+      this.#names.set(appId, names);
     }
-    return names;
+    return names[kind];
   }
 }

@@ -12,7 +12,7 @@ import { systemOf } from "../../domain/user/operating-system.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import type { EventsEntry, SentEvent } from "../entry/decode.ts";
-import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
+import { orderKeyText } from "../entry/key-text.ts";
 import type { SentPayment } from "../entry/payment.ts";
 import type { SentRefund } from "../entry/refund.ts";
 import { countersAt, lastSeenMs, noteMoments } from "../facts/activity.ts";
@@ -40,16 +40,16 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     return;
   }
   const taken = { facts, stored, head, app, user };
+  const seen = stored.events.of(entry.user);
   let storedEvents = 0;
   let duplicates = 0;
   for (const event of entry.events) {
-    const key = eventKeyText(entry.user, event.fingerprint);
     if (stored.parts.stateOf(event.day) !== "open") {
       ledger.add(head, "too_old", 1);
-    } else if (stored.events.has(key)) {
+    } else if (seen.has(event.fingerprint)) {
       duplicates += 1;
     } else {
-      stored.events.add(key);
+      seen.add(event.fingerprint);
       storedEvents += 1;
       eventRows.add({
         appId: head.app,

@@ -2,18 +2,34 @@ import type pg from "pg";
 import { type EventKey, findStoredEvents } from "../../db/event.ts";
 import { findOrderKeys, type OrderKey } from "../../db/orders.ts";
 import type { EventParts } from "../../domain/event/event-part.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
-import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
+import { orderKeyText, userKeyText } from "../entry/key-text.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
 
 /** What is already stored: the batch's repeated events and orders, the open days, and the names seen. */
 export type Stored = {
-  events: Set<string>;
+  events: SeenEvents;
   orders: Set<string>;
   parts: EventParts;
   names: ObservedNames;
 };
+
+/** The fingerprints of events that are not new, by user: those in the database and those of the batch so far. */
+export class SeenEvents {
+  readonly #byUser = new Map<string, Set<string>>();
+
+  of(user: UserKey): Set<string> {
+    const key = userKeyText(user);
+    let seen = this.#byUser.get(key);
+    if (!seen) {
+      seen = new Set();
+      this.#byUser.set(key, seen);
+    }
+    return seen;
+  }
+}
 
 /**
  * The batch's events that are already in the database. Only events no later than the user's latest stored one are
@@ -23,7 +39,7 @@ export async function findEvents(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
   users: BatchUsers,
-): Promise<Set<string>> {
+): Promise<SeenEvents> {
   const suspects: EventKey[] = [];
   for (const entry of entries) {
     if (entry.kind !== "events") continue;
@@ -34,8 +50,9 @@ export async function findEvents(
       if (atMs <= latestMs) suspects.push({ appId, clientId, day, atMs, fingerprint });
     }
   }
-  const found = await findStoredEvents(tx, suspects);
-  return new Set(found.map((event) => eventKeyText(event, event.fingerprint)));
+  const seen = new SeenEvents();
+  for (const event of await findStoredEvents(tx, suspects)) seen.of(event).add(event.fingerprint);
+  return seen;
 }
 
 /** The batch's payments that are already orders in the database. */
