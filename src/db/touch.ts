@@ -78,6 +78,13 @@ export type KeyRow = { appId: number; key: string; touchedAtMs: number; touchId:
 const KEY_COLUMNS = sql`k.app_id, replace(k.key_value::text, '-', '') as key, k.touched_at_ms,
   replace(k.touch_id::text, '-', '') as touch_id, k.week`;
 
+/** What a touch has besides its app, id and instant. */
+const TOUCH_COLUMNS = sql`t.kind, t.ad_platform as platform, t.received_at_ms, t.turbo_promoted_object_id as campaign_id,
+  t.channel, t.advertiser_id, t.gid, t.aid, t.cid, t.csite, t.ip, t.details`;
+
+/** One touch under one key, with the touch itself. */
+export type FoundRow = Pick<KeyRow, "key" | "week"> & Touch;
+
 /**
  * All touches under many keys at once, by one scan of each week's index in key order: a quarter of the time that a
  * look-up per key takes. Undefined when there are more than `limit`, which only a flood can cause.
@@ -86,10 +93,13 @@ export async function findByKeys(
   executor: Executor,
   wanted: { appId: number; keys: readonly string[]; fromMs: number; untilMs: number },
   limit: number,
-): Promise<KeyRow[] | undefined> {
-  const rows = await query<KeyRow>(
+): Promise<FoundRow[] | undefined> {
+  const rows = await query<FoundRow>(
     executor,
-    sql`select ${KEY_COLUMNS} from touch_key k
+    sql`select replace(k.key_value::text, '-', '') as key, k.week, replace(k.touch_id::text, '-', '') as touch_id, k.touched_at_ms,
+        ${TOUCH_COLUMNS}
+      from touch_key k
+      join touch t on t.app_id = k.app_id and t.touch_id = k.touch_id and t.week = k.week
       where k.app_id = ${wanted.appId} and k.key_value = any(${[...wanted.keys].sort()}::uuid[])
         and k.touched_at_ms >= ${wanted.fromMs} and k.touched_at_ms <= ${wanted.untilMs} and k.week >= ${weekOf(wanted.fromMs)}::date
       limit ${limit + 1}`,
@@ -162,9 +172,7 @@ export async function loadTouches(
   const wanted = rowsOf("wanted", ids, { appId: "int", touchId: "uuid", week: "date" });
   const rows = await query<Touch & { appId: number }>(
     executor,
-    sql`select t.app_id, replace(t.touch_id::text, '-', '') as touch_id, t.kind, t.ad_platform as platform,
-        t.touched_at_ms, t.received_at_ms, t.turbo_promoted_object_id as campaign_id, t.channel, t.advertiser_id, t.gid,
-        t.aid, t.cid, t.csite, t.ip, t.details
+    sql`select t.app_id, replace(t.touch_id::text, '-', '') as touch_id, t.touched_at_ms, ${TOUCH_COLUMNS}
       from ${wanted}
       join touch t on t.app_id = wanted.app_id and t.touch_id = wanted.touch_id and t.week = wanted.week`,
   );

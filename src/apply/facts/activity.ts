@@ -26,18 +26,22 @@ function noteActive(facts: Facts, user: UserAccount, at: At): void {
   const retentionDays = facts.settings.of(user.appId).book?.retentionDays;
   if (!retentionDays || retentionDays.size === 0 || user.isHistory) return;
   const daysAfter = daysBetween(user.registeredDay, at.day);
-  if (retentionDays.has(daysAfter)) noteMoments(facts, user, [retentionMoment(at, daysAfter)]);
+  if (retentionDays.has(daysAfter)) noteMoments(facts, user, () => [retentionMoment(at, daysAfter)]);
 }
 
-/** Notes moments that may have to be reported. Another system has already reported the users imported as history. */
+/**
+ * Notes moments that may have to be reported; they are made only if the app reports anything. Another system has
+ * already reported the users imported as history.
+ */
 export function noteMoments(
   { settings, users, tallies }: Facts,
   user: UserAccount,
-  occurrences: readonly Occurrence[],
+  makeOccurrences: () => readonly Occurrence[],
 ): void {
   if (user.isHistory || !settings.of(user.appId).book?.tellsPlatforms) return;
   // A later entry, which may be in another batch, must not change the properties by which this moment is judged.
   const userProperties = user.properties;
   users.ownProfiles.delete(userProperties);
-  for (const occurrence of occurrences) tallies.moments.push({ user, occurrence: { ...occurrence, userProperties } });
+  for (const occurrence of makeOccurrences())
+    tallies.moments.push({ user, occurrence: { ...occurrence, userProperties } });
 }

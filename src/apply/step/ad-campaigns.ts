@@ -8,11 +8,13 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
   const seen = new Map<string, AdCampaign>();
   const note = (source: Omit<AdCampaign, "level" | "objectId">, ids: { gid: string; aid: string }) => {
     if (source.adPlatform === "" || !isAdKey(source.campaignId)) return;
-    for (const [level, objectId] of [["plan", ids.gid] as const, ["ad", ids.aid] as const]) {
-      if (!isAdKey(objectId)) continue;
-      const one = { ...source, level, objectId };
-      seen.set(Object.values(one).join("\u0000"), one);
-    }
+    noteObject(source, "plan", ids.gid);
+    noteObject(source, "ad", ids.aid);
+  };
+  const noteObject = (source: Omit<AdCampaign, "level" | "objectId">, level: "plan" | "ad", objectId: string) => {
+    if (!isAdKey(objectId)) return;
+    const key = `${source.appId}\0${source.adPlatform}\0${source.campaignId}\0${level}\0${objectId}`;
+    if (!seen.has(key)) seen.set(key, { ...source, level, objectId });
   };
   for (const { appId, touch } of touches) {
     note({ appId, adPlatform: touch.platform, campaignId: touch.campaignId }, touch);
@@ -26,5 +28,6 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
 
 /** Whether a text can be an ad id. Junk sent in its place can be longer than an index entry allows. */
 export function isAdKey(text: string): boolean {
-  return text !== "" && Buffer.byteLength(text) <= LIMITS.dimensionBytes;
+  // A UTF-16 unit has at most three bytes, so most texts need no counting.
+  return text !== "" && (text.length * 3 <= LIMITS.dimensionBytes || Buffer.byteLength(text) <= LIMITS.dimensionBytes);
 }

@@ -127,10 +127,10 @@ function noteEvent(
   { event, at }: { event: SentEvent; at: At },
 ): void {
   const { properties, event: name } = event;
-  if (book.events.has(name)) noteMoments(facts, user, [eventMoment(at, { name, properties })]);
+  if (book.events.has(name)) noteMoments(facts, user, () => [eventMoment(at, { name, properties })]);
   if (book.hasAdViews && name === "$AdShow") {
     const ad = { id: event.fingerprint, micros: microsOfEcpm(numberOf(properties.$ecpm)), properties };
-    noteMoments(facts, user, adMoments(at, ad, { count: user.adCount, micros: user.adMicros }));
+    noteMoments(facts, user, () => adMoments(at, ad, { count: user.adCount, micros: user.adMicros }));
   }
   if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
 }
@@ -190,7 +190,7 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
     adPlatform: user.adPlatform,
   });
   const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
-  noteMoments(facts, user, orderMoments(order, user.registeredDay));
+  noteMoments(facts, user, () => orderMoments(order, user.registeredDay));
 }
 
 /** Keeps the refunds of a stranger for their orders. They name no client, who may have been erased. */

@@ -85,7 +85,7 @@ function registered(facts: Facts, entry: UserEntry, implicit: UserAccount | unde
   // The registration makes its day active. The time zone may have changed since the client's first event.
   countersAt(facts, user, { ...at, day: calendar.dayOf(user.registeredAtMs) });
   // Of history nothing is told, and an import registers thousands a second.
-  if (!history) noteMoments(facts, user, registrationMoments(at));
+  if (!history) noteMoments(facts, user, () => registrationMoments(at));
   noteAsaToken(facts, entry);
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }

@@ -87,7 +87,17 @@ function launchKeys(launch: Launch): Key[] {
   );
 }
 
+/** Sources by launch: each decision asks for its keys, its subject and its source, and a launch never changes. */
+const launchSources = new WeakMap<Launch, LaunchSource | undefined>();
+
 function launchSource(launch: Launch): LaunchSource | undefined {
+  if (launchSources.has(launch)) return launchSources.get(launch);
+  const source = readLaunchSource(launch);
+  launchSources.set(launch, source);
+  return source;
+}
+
+function readLaunchSource(launch: Launch): LaunchSource | undefined {
   const source = readLaunchQuery(launch.adData ?? {});
   if (source || !launch.apple) return source;
   return { platform: apple, ids: apple.readIds(fieldsOf(launch.apple)), adData: launch.apple };
@@ -145,11 +155,13 @@ function fullSource(user: UserAccount, arrival: Arrival, verdict: Verdict): Sour
 /** A touch as ad_data, in its platform's own field names. */
 function touchAdData(touch: Touch): JsonObject {
   const { advertiserId: advertiser_id, gid, aid, cid, csite, details } = touch;
-  const parameters: Record<string, string> = { ...details, advertiser_id, gid, aid, cid, csite };
-  const fields = platformOfLink(touch.platform)?.adData ?? [];
-  return Object.fromEntries(
-    fields.flatMap(([name, parameter]) => (parameters[parameter] ? [[name, parameters[parameter]]] : [])),
-  );
+  const ids: Readonly<Record<string, string>> = { advertiser_id, gid, aid, cid, csite };
+  const adData: JsonObject = {};
+  for (const [name, parameter] of platformOfLink(touch.platform)?.adData ?? []) {
+    const value = ids[parameter] ?? details[parameter];
+    if (value) adData[name] = value;
+  }
+  return adData;
 }
 
 function reportedSource(body: JsonObject): Source {

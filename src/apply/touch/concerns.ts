@@ -58,6 +58,7 @@ export class Concerns {
 
   /** The position of the last touch that concerns each user, given the keys that users gained in the batch. */
   positions(gained: readonly GainedKey[]): Map<string, number> {
+    if (this.#keys.length === 0) return new Map();
     const byKey = new Map<string, GainedKey[]>();
     for (const one of gained) pushTo(byKey, `${one.appId} ${one.key}`, one);
     for (const list of byKey.values()) list.sort(byArrival);

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import {
   countInWeek,
+  type FoundRow,
   findByKeys,
   findNewest,
   type KeyRow,
@@ -43,9 +44,24 @@ export class TouchIndex {
       const fromMs = own.reduce((least, one) => Math.min(least, one.fromMs), Number.POSITIVE_INFINITY) - earlierMs;
       const untilMs = own.reduce((most, lookup) => Math.max(most, lookup.untilMs), 0);
       const limit = Math.max(TOUCHES_AT_ONCE_MIN, keys.length * TOUCHES_AT_ONCE_PER_KEY);
-      const rows = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs }, limit);
-      this.#rows.set(appId, rows && byKey(rows));
+      const found = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs }, limit);
+      this.#rows.set(appId, found && this.#byKey(appId, found));
     }
+  }
+
+  /** Keeps the touches found, and returns where each stands, newest first under its key. */
+  #byKey(appId: number, found: readonly FoundRow[]): Map<string, KeyRow[]> {
+    const lists = new Map<string, KeyRow[]>();
+    for (const { key, week, ...touch } of found) {
+      const { touchedAtMs, touchId } = touch;
+      const row = { appId, key, touchedAtMs, touchId, week };
+      const list = lists.get(key);
+      if (list) list.push(row);
+      else lists.set(key, [row]);
+      this.#touches.set(touchKeyText(appId, touchId), touch);
+    }
+    for (const list of lists.values()) list.sort(newestFirst);
+    return lists;
   }
 
   /** False only when all touches under the key have been read and there are no more than `touches`. */
@@ -132,15 +148,4 @@ function isInRange(row: KeyRow, { fromMs, untilMs }: RangeLookup): boolean {
 
 function newestFirst(left: KeyRow, right: KeyRow): number {
   return right.touchedAtMs - left.touchedAtMs || (left.touchId > right.touchId ? -1 : 1);
-}
-
-function byKey(rows: readonly KeyRow[]): Map<string, KeyRow[]> {
-  const lists = new Map<string, KeyRow[]>();
-  for (const row of rows) {
-    const list = lists.get(row.key);
-    if (list) list.push(row);
-    else lists.set(row.key, [row]);
-  }
-  for (const list of lists.values()) list.sort(newestFirst);
-  return lists;
 }

@@ -94,7 +94,7 @@ export function deviceKeys(device: Device): Key[] {
   for (const [by, spell] of Object.entries(SPELLINGS)) {
     const id = device[by as keyof Device];
     if (typeof id === "string" && id !== "") {
-      for (const spelling of spell(id)) keys.push(key("device_id", by, md5(spelling)));
+      for (const spelling of new Set(spell(id))) keys.push(key("device_id", by, md5(spelling)));
     }
   }
   for (const [field, version] of Object.entries(CAID_VERSIONS)) {
