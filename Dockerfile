@@ -17,9 +17,9 @@ FROM node:20-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DEMO_APP=off
 RUN groupadd --gid 10001 touchpoint && useradd --uid 10001 --gid touchpoint --no-create-home --shell /usr/sbin/nologin touchpoint \
   && mkdir /data && chown touchpoint:touchpoint /data && chmod 700 /data \
-  && ln -s /app/dist/src/cli.js /usr/local/bin/touchpoint
+  && ln -s /app/dist/bundle/cli.js /usr/local/bin/touchpoint
 COPY --from=install /app /app
-RUN chmod 755 /app/dist/src/cli.js
+RUN chmod 755 /app/dist/bundle/cli.js
 USER touchpoint
 WORKDIR /data
 VOLUME /data
@@ -28,4 +28,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(a => process.exit(a.ok ? 0 : 1), () => process.exit(1))"]
 # As process 1 the shell is replaced by the server itself, which stops cleanly on SIGTERM.
-ENTRYPOINT ["sh", "/app/bin/start.sh", "/app/dist/src/main.js"]
+ENTRYPOINT ["sh", "/app/bin/start.sh", "/app/dist/bundle/main.js"]

@@ -39,7 +39,7 @@ const READY = /ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
 /** Starts the server, with all roles unless `roles` is given. */
 export async function startServer(env: Record<string, string>, roles?: string): Promise<Child> {
-  const child = await startChild("../src/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
+  const child = await startChild("../bundle/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
   return { ...child, refused: () => refusedBy(child.port) };
 }
 

@@ -1,3 +1,3 @@
 // `npm run -s cli -- …`: makes the clone ready, then hands over to the command line.
 await import("./prepare.mjs");
-await import("../dist/src/cli.js");
+await import("../dist/bundle/cli.js");

@@ -27,7 +27,10 @@ if (readStamp(installedStamp) !== wanted) {
 
 const sources = fingerprint([
   "src",
-  "bin/vendor.mjs",
+  "bin/bundle.mjs",
+  "bin/compile.mjs",
+  "bin/load.cjs",
+  "bin/start.sh",
   "bench",
   "sim",
   "test/report/oracle.ts",
@@ -46,7 +49,7 @@ if (readStamp(builtStamp) !== sources) {
     rmSync(join(root, "dist", name), { recursive: true, force: true });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   run(process.execPath, [tsc, "-p", "tsconfig.build.json"], "The build failed.");
-  run(process.execPath, [join(root, "bin", "vendor.mjs")], "The libraries could not be packed.");
+  run(process.execPath, [join(root, "bin", "bundle.mjs")], "The bundle could not be built.");
   writeFileSync(builtStamp, sources);
 }
 
@@ -62,9 +65,12 @@ function readStamp(file) {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
-/** Path, size and time of every source: reading them whole would make each start slower for nothing. */
+/**
+ * Path, size and time of every source: reading them whole would make each start slower for nothing. And the version of
+ * Node.js, for which the bundle is compiled.
+ */
 function fingerprint(entries) {
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(process.version);
   const visit = (path) => {
     const stat = statSync(path);
     if (stat.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));

@@ -1,6 +1,14 @@
-#!/usr/bin/env node
 import { runCommand } from "./cli/program.ts";
 
-const exitCode = await runCommand(process.argv.slice(2));
-// A command can succeed and still report a problem through its exit code.
-if (exitCode !== 0) process.exitCode = exitCode;
+/** The exit code of a process that runs out of work before its command is done; Node.js uses the same for scripts. */
+const UNFINISHED = 13;
+
+const onOutOfWork = () => {
+  process.exitCode ??= UNFINISHED;
+};
+process.once("beforeExit", onOutOfWork);
+runCommand(process.argv.slice(2)).then((exitCode) => {
+  process.off("beforeExit", onOutOfWork);
+  // A command can succeed and still report a problem through its exit code.
+  if (exitCode !== 0) process.exitCode = exitCode;
+});

@@ -1,5 +1,6 @@
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
+import { withModuleNames } from "./stack-names.ts";
 
 export type Log = Logger;
 
@@ -22,7 +23,7 @@ type Failure = Partial<Record<"name" | "message" | "stack" | "code", unknown>>;
 
 /** The plain parts of an error. Libraries' errors can also carry a refused row, a token's claims or a whole request. */
 function plainError({ name, message, stack, code }: Failure): Failure {
-  return { name, message, stack, code };
+  return { name, message, stack: typeof stack === "string" ? withModuleNames(stack) : stack, code };
 }
 
 export function createLog(level: LogLevel): Log {

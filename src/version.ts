@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { PACKAGE } from "./package-folder.ts";
 
-/** The folder of package.json, seen from dist/src or from src. */
-const ROOT = new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url);
-
-export const VERSION = (JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as { version: string }).version;
+export const VERSION = (JSON.parse(readFileSync(new URL("package.json", PACKAGE), "utf8")) as { version: string })
+  .version;
 
 /** How a person calls the command line: from a clone of the repository, or from the installed package. */
-export const COMMAND = existsSync(new URL("bin/cli.mjs", ROOT)) ? "npm run -s cli --" : "touchpoint";
+export const COMMAND = existsSync(new URL("bin/cli.mjs", PACKAGE)) ? "npm run -s cli --" : "touchpoint";

@@ -147,7 +147,7 @@ test("the package exports the client that the README shows", async () => {
 const NPM = `#!/bin/sh
 [ "$1 $2 $3 $4" = "run -s cli --" ] || exit 64
 shift 4
-exec node dist/src/cli.js "$@"
+exec node dist/bundle/cli.js "$@"
 `;
 
 const CURL = `#!/bin/sh

@@ -141,6 +141,6 @@ function openPool(dataDir: string): pg.Pool {
 
 async function cli({ dataDir }: DataFolder, args: readonly string[]): Promise<string> {
   const env = { ...plainEnvironment(), DATA_DIR: dataDir };
-  const { stdout } = await promisify(execFile)(process.execPath, [builtScript("src/cli.js"), ...args], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [builtScript("bundle/cli.js"), ...args], { env });
   return stdout;
 }

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { portOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
+import { builtScript } from "../built-script.ts";
 import { freshFolder } from "./data-folder.ts";
 import { type LiveMarket, startLiveMarket } from "./live.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -80,8 +80,7 @@ async function serveUntilStopped(
   { server, counterparts }: Played,
   { port, onReady }: { port: number; onReady: (url: string) => Promise<LiveMarket> },
 ): Promise<void> {
-  const script = fileURLToPath(new URL("../../src/main.js", import.meta.url));
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [builtScript("bundle/main.js")], {
     env: {
       ...plainEnvironment(),
       DATA_DIR: server.dataDir,

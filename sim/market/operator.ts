@@ -187,7 +187,7 @@ function csv(columns: readonly string[], rows: readonly (readonly (string | numb
 }
 
 function cli({ dataDir }: RunningServer, args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [builtScript("src/cli.js"), ...args], {
+  const child = spawn(process.execPath, [builtScript("bundle/cli.js"), ...args], {
     env: { ...plainEnvironment(), DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -4,10 +4,9 @@ import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
+import { PACKAGE } from "../package-folder.ts";
 
-const FOLDER = fileURLToPath(
-  new URL(import.meta.url.includes("/dist/") ? "../../web/" : "../../dist/web/", import.meta.url),
-);
+const FOLDER = fileURLToPath(new URL("dist/web/", PACKAGE));
 
 /** Everything is loaded from this server, nothing is inline, and no page may frame the console. */
 const HEADERS = {

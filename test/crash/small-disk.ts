@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../sim/chaos/small-disk.ts";
-import { Attempt, environment, MAIN } from "../process/launch.ts";
+import { Attempt, environment, START } from "../process/launch.ts";
 import { Touchpoint } from "../support/touchpoint.ts";
 
 /** A server that the test ends by hand. */
@@ -38,7 +38,7 @@ const byFileLimit: DiskLimit = {
   rounds: 1,
   prepare() {},
   start: (settings, state) =>
-    launch(state === "full" ? ["-c", `ulimit -f 1 && exec "$0" "$1"`] : ["-c", `exec "$0" "$1"`], settings),
+    launch(state === "full" ? ["-c", `ulimit -f 1 && exec sh "$0" "$1"`] : ["-c", `exec sh "$0" "$1"`], settings),
   async fill(server, settings) {
     await server.attempt.end("SIGKILL");
     return byFileLimit.start(settings, "full");
@@ -60,7 +60,7 @@ const byMount: DiskLimit = {
   prepare(dataDir) {
     disks.set(dataDir, SmallDisk.mount(join(dataDir, "journal"), DISK_MEBIBYTES));
   },
-  start: (settings) => launch(["-c", `exec "$0" "$1"`], settings),
+  start: (settings) => launch(["-c", `exec sh "$0" "$1"`], settings),
   async fill(server) {
     disks.get(server.dataDir)!.fill();
     return server;
@@ -75,7 +75,7 @@ const byMount: DiskLimit = {
 };
 
 async function launch(shellArgs: string[], settings: Settings): Promise<OwnServer> {
-  const attempt = new Attempt("sh", [...shellArgs, process.execPath, MAIN], { env: environment(settings) });
+  const attempt = new Attempt("sh", [...shellArgs, ...START], { env: environment(settings) });
   const ready = await attempt.prints(/ready at (http:\/\/\S+)/);
   if (!ready) {
     await attempt.end("SIGKILL");

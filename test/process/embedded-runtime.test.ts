@@ -37,7 +37,7 @@ test("an ordinary user needs only a folder of its own", async () => {
   const home = mkdtempSync(join(tmpdir(), "touchpoint-home-"));
   chownSync(home, uid, gid);
   const dataDir = join(home, "data");
-  const main = join(cloneFor(uid, gid, home), "dist/src/main.js");
+  const main = join(cloneFor(uid, gid, home), "dist/bundle/main.js");
   const env = environment({ DATA_DIR: dataDir, HOME: home });
   const attempt = new Attempt(process.execPath, [main], { env, uid, gid, cwd: home });
   try {
@@ -118,7 +118,7 @@ function ordinaryUser(): { uid: number; gid: number } {
 /** The folder of the program, or a copy of it if that user cannot read it. */
 function cloneFor(uid: number, gid: number, home: string): string {
   try {
-    execFileSync(process.execPath, ["-e", "fs.readFileSync(process.argv[1])", join(ROOT, "dist/src/main.js")], {
+    execFileSync(process.execPath, ["-e", "fs.readFileSync(process.argv[1])", join(ROOT, "dist/bundle/main.js")], {
       uid,
       gid,
       cwd: home,

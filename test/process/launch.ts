@@ -7,12 +7,11 @@ import { fileURLToPath } from "node:url";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** The built server in one file, which starts in half the time (see ../support/bundle.ts). */
+/** What is delivered. */
 export const BUNDLE = join(ROOT, "dist/bundle");
-export const MAIN = join(BUNDLE, "main.cjs");
-/** The built server as it is delivered: what the shared server and `npm start` run. */
-export const DELIVERED_MAIN = join(ROOT, "dist/src/main.js");
-export const CLI = join(BUNDLE, "cli.cjs");
+export const CLI = join(BUNDLE, "cli.js");
+/** Arguments of the shell that start the server as `npm start` does. */
+export const START = [join(ROOT, "bin/start.sh"), join(BUNDLE, "main.js")];
 
 /** An empty folder that others may pass through, so that the cluster lies inside it even if the tests run as root. */
 export function makeDataDir(): string {
@@ -68,5 +67,5 @@ export function environment(settings: Record<string, string>): Record<string, st
 }
 
 export function attemptStart(settings: Record<string, string>, options: SpawnOptions = {}): Attempt {
-  return new Attempt(process.execPath, [MAIN], { ...options, env: environment(settings) });
+  return new Attempt("sh", START, { ...options, env: environment(settings) });
 }

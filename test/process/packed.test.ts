@@ -58,8 +58,9 @@ function npm(...args: string[]): string {
 test("the packed file has the built server, the console and the migrations, and nothing of the tests", () => {
   const has = (path: string) => packedFiles.includes(path);
   for (const path of [
-    "dist/src/cli.js",
-    "dist/src/main.js",
+    "dist/bundle/cli.js",
+    "dist/bundle/main.js",
+    "dist/bundle/LICENSES.txt",
     "dist/web/index.html",
     "bin/start.sh",
     "README.md",
@@ -67,10 +68,8 @@ test("the packed file has the built server, the console and the migrations, and 
   ])
     expect(has(path), path).toBe(true);
   expect(packedFiles.some((path) => path.startsWith("migrations/"))).toBe(true);
-  expect(packedFiles.filter((path) => /^(?:test|sim|bench|web|dist\/(?:test|sim|bench|bundle))\//.test(path))).toEqual(
-    [],
-  );
-  expect(readFileSync(join(installed, "dist/src/cli.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  expect(packedFiles.filter((path) => /^(?:test|sim|bench|web|dist\/(?:src|test|sim|bench))\//.test(path))).toEqual([]);
+  expect(readFileSync(join(installed, "dist/bundle/cli.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 test("what is installed takes at most 110 MB", () => {
@@ -81,7 +80,7 @@ test("what is installed takes at most 110 MB", () => {
 
 test("an ordinary user runs it by its command from a folder that nobody may write to", async () => {
   const bin = join(folder, "touchpoint");
-  symlinkSync(join(installed, "dist/src/cli.js"), bin);
+  symlinkSync(join(installed, "dist/bundle/cli.js"), bin);
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   if (asNobody.uid !== undefined) chownSync(dataDir, asNobody.uid, asNobody.gid);

@@ -9,8 +9,6 @@ import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { migrate } from "../../src/db/engine/migrate.ts";
 import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
-import { DELIVERED_MAIN } from "../process/launch.ts";
-import { bundleServer } from "./bundle.ts";
 import { stopKept } from "./kept-server.ts";
 import { makeTemplate, prepareDataDir } from "./prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
@@ -27,10 +25,9 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runDir = mkdtempSync(join(tmpdir(), "touchpoint-run-"));
   project.provide("runDir", runDir);
-  await bundleServer();
   const template = await makeTemplate();
   project.provide("template", template);
-  const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template), main: DELIVERED_MAIN });
+  const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template) });
   await allowDatabases(server.dataDir);
   await makeMigrated(new Touchpoint(server));
   project.provide("sharedServer", { url: server.url, dataDir: server.dataDir });

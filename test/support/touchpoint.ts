@@ -9,7 +9,7 @@ import { openPool } from "../../src/db/engine/pool.ts";
 import type { MetadataMode } from "../../src/domain/event/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
-import { MAIN } from "../process/launch.ts";
+import { START } from "../process/launch.ts";
 import { type Answer, call } from "./call.ts";
 import { LOOK_MS_MAX, PATIENCE_MS } from "./patience.ts";
 import { prepareDataDir } from "./prepared.ts";
@@ -132,11 +132,9 @@ export class TouchpointProcess extends Touchpoint {
     return this.#output();
   }
 
-  static async start(
-    options: { dataDir?: string; env?: Record<string, string>; main?: string } = {},
-  ): Promise<TouchpointProcess> {
+  static async start(options: { dataDir?: string; env?: Record<string, string> } = {}): Promise<TouchpointProcess> {
     const dataDir = options.dataDir ?? prepareDataDir();
-    const child = spawn(process.execPath, [options.main ?? MAIN], {
+    const child = spawn("sh", START, {
       env: {
         ...plainEnvironment(),
         PORT: "0",

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
+import { PACKAGE } from "../../package-folder.ts";
 
-/** Both stand in the package, seen from dist/src/cli/operation. */
-const START = fileURLToPath(new URL("../../../../bin/start.sh", import.meta.url));
-const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
+const START = fileURLToPath(new URL("bin/start.sh", PACKAGE));
+const MAIN = fileURLToPath(new URL("dist/bundle/main.js", PACKAGE));
 
 export function serveCommand(program: Command): void {
   program

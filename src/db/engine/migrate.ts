@@ -5,12 +5,11 @@ import type pg from "pg";
 import type { Clock } from "../../clock.ts";
 import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { PACKAGE } from "../../package-folder.ts";
 import { assertRestored } from "./restore-mark.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
-/** The migrations stand beside package.json, seen from dist/src/db/engine or from src/db/engine. */
-const FOLDER = import.meta.url.includes("/dist/") ? "../../../../migrations/" : "../../../migrations/";
-const MIGRATIONS = fileURLToPath(new URL(FOLDER, import.meta.url));
+const MIGRATIONS = fileURLToPath(new URL("migrations/", PACKAGE));
 const VERSION_MIN = 150_000;
 
 type Migration = { name: string; text: string; checksum: string };

@@ -1,0 +1,107 @@
+// Bundles what is delivered: the server with its threads, the command line and the client, together with the packages that they
+// use. Finding, opening and linking some seven hundred modules took more than half of a start.
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { basename, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const finished = join(root, "dist", "bundle");
+// The names of modules in the bundle are relative to this folder (src/stack-names.ts).
+process.chdir(root);
+/** Gets its name once it is complete: an interrupted build leaves no half of a program. */
+const folder = `${finished}.${process.pid}`;
+
+/** The server, with the threads that its modules start as a script beside themselves. */
+const SERVER = ["main", "apply/worker", "backup/backup-worker", "journal/disk-worker", "intake/body/large-body-worker"];
+/** A command loads only its own files, so the command line shares none with the server, which loads few and large ones. */
+const COMMANDS = ["cli"];
+const CLIENT = ["client/report-client"];
+
+/** Packages that are not bundled: one that pg uses where it is installed. Data and binaries are found when they are needed. */
+const EXTERNAL = ["pg-native"];
+
+const server = await pack(SERVER, "cjs");
+const commands = await pack(COMMANDS, "cjs");
+const client = await pack(CLIENT, "es");
+writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
+copyFileSync(join(root, "bin", "load.cjs"), join(folder, "load.js"));
+for (const { fileName, name } of [...server, ...commands].filter(({ isEntry }) => isEntry)) startBy(name, fileName);
+chmodSync(join(folder, "cli.js"), 0o755);
+nameShipped([...server, ...commands, ...client]);
+compile(server, process.platform === "win32" ? [process.execPath] : ["sh", join(root, "bin", "start.sh")]);
+compile(commands, [process.execPath]);
+rmSync(finished, { recursive: true, force: true });
+renameSync(folder, finished);
+
+/** Bundles scripts of src into files whose names contain a digest of their content, so that no bytecode fits another file. */
+async function pack(scripts, format) {
+  const isClient = format === "es";
+  const names = isClient ? "[name].mjs" : "[name]-[hash].js";
+  const { output } = await build({
+    configFile: false,
+    root,
+    logLevel: "error",
+    ssr: { noExternal: true, external: EXTERNAL },
+    // pg asks for it, to learn whether it runs at Cloudflare. Node.js 20 has none, and pg's other way of asking loads all of
+    // `fetch`: an eighth of a start, in each thread.
+    define: { navigator: JSON.stringify({ userAgent: "Node.js" }) },
+    build: {
+      ssr: true,
+      outDir: folder,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      minify: false,
+      target: "node20",
+      rolldownOptions: {
+        input: Object.fromEntries(scripts.map((script) => [basename(script), join(root, "src", `${script}.ts`)])),
+        output: { format, entryFileNames: names, chunkFileNames: names, comments: false },
+      },
+    },
+  });
+  assertWhole(output);
+  return output;
+}
+
+/** Refuses a bundle that would look for a package when it runs. */
+function assertWhole(output) {
+  const own = new Set([...output.map(({ fileName }) => fileName), ...EXTERNAL, ...builtinModules]);
+  const missing = output.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
+  const strange = missing.filter((id) => !id.startsWith("node:") && !own.has(id));
+  if (strange.length > 0) throw new Error(`Not bundled: ${[...new Set(strange)].join(", ")}.`);
+}
+
+/** Writes the script that a process or a thread is started with. */
+function startBy(name, fileName) {
+  const head = name === "cli" ? "#!/usr/bin/env node\n" : "";
+  writeFileSync(join(folder, `${name}.js`), `${head}require("./load.js").load("${fileName}");\n`);
+}
+
+/** Leaves bytecode, compiled with the flags that the scripts are started with. */
+function compile(output, [command, ...args]) {
+  const files = output.map(({ fileName }) => fileName);
+  const { status } = spawnSync(command, [...args, join(root, "bin", "compile.mjs"), folder, ...files], {
+    stdio: ["ignore", 2, 2],
+  });
+  if (status !== 0) throw new Error("The bundle could not be compiled.");
+}
+
+/** The packages whose code is in the bundle: their licences, for whoever gets it, and their places, for bin/audit.mjs. */
+function nameShipped(output) {
+  const modules = output.flatMap(({ moduleIds }) => moduleIds);
+  const places = modules.flatMap((id) => /^(.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id)?.[1] ?? []);
+  const packages = [...new Set(places.map((place) => resolve(place)))].sort();
+  const paths = packages.map((place) => relative(root, place).split(sep).join("/"));
+  writeFileSync(join(folder, "packages.json"), `${JSON.stringify(paths, undefined, 2)}\n`);
+  writeFileSync(join(folder, "LICENSES.txt"), packages.map(licenceOf).join(`\n${"-".repeat(80)}\n\n`));
+}
+
+function licenceOf(place) {
+  const { name, version, license, author } = JSON.parse(readFileSync(join(place, "package.json"), "utf8"));
+  const file = readdirSync(place).find((entry) => /^(?:licen[sc]e|copying)/i.test(entry));
+  if (!file && !license) throw new Error(`${place} has no licence.`);
+  const text = file ? readFileSync(join(place, file), "utf8").trim() : `${license}, ${author?.name ?? author ?? name}`;
+  return `${name} ${version}\n\n${text}\n`;
+}
