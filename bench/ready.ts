@@ -21,7 +21,7 @@ export async function measureReady({ dataDir, folder, env }: Setup): Promise<Mea
     ours: median(ours),
     bare: median(bare),
     beside: "PostgreSQL and a bare server, one after the other",
-    target: "< 3000",
+    target: "< 1000",
   };
   return { figures: [figure], costs: [] };
 }

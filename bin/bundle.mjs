@@ -31,8 +31,7 @@ copyFileSync(join(root, "bin", "load.cjs"), join(folder, "load.js"));
 for (const { fileName, name } of [...server, ...commands].filter(({ isEntry }) => isEntry)) startBy(name, fileName);
 chmodSync(join(folder, "cli.js"), 0o755);
 nameShipped([...server, ...commands, ...client]);
-compile(server, process.platform === "win32" ? [process.execPath] : ["sh", join(root, "bin", "start.sh")]);
-compile(commands, [process.execPath]);
+compile([...server, ...commands]);
 rmSync(finished, { recursive: true, force: true });
 renameSync(folder, finished);
 
@@ -79,10 +78,10 @@ function startBy(name, fileName) {
   writeFileSync(join(folder, `${name}.js`), `${head}require("./load.js").load("${fileName}");\n`);
 }
 
-/** Leaves bytecode, compiled with the flags that the scripts are started with. */
-function compile(output, [command, ...args]) {
+/** Leaves bytecode, in a process of its own: compiling changes the flags of V8. */
+function compile(output) {
   const files = output.map(({ fileName }) => fileName);
-  const { status } = spawnSync(command, [...args, join(root, "bin", "compile.mjs"), folder, ...files], {
+  const { status } = spawnSync(process.execPath, [join(root, "bin", "compile.mjs"), folder, ...files], {
     stdio: ["ignore", 2, 2],
   });
   if (status !== 0) throw new Error("The bundle could not be compiled.");

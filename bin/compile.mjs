@@ -1,5 +1,5 @@
-// Leaves bytecode for files of the bundle (bin/load.cjs): `node bin/compile.mjs FOLDER FILE…`, with the flags of the process that
-// will load them. All functions are compiled, because only a run could tell which of them a start needs.
+// Leaves bytecode for files of the bundle (bin/load.cjs): `node bin/compile.mjs FOLDER FILE…`. All functions are compiled,
+// because only a run could tell which of them a start needs.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -30,7 +30,6 @@ const sources = fingerprint([
   "bin/bundle.mjs",
   "bin/compile.mjs",
   "bin/load.cjs",
-  "bin/start.sh",
   "bench",
   "sim",
   "test/report/oracle.ts",

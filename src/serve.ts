@@ -8,6 +8,7 @@ import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { ApplyLock } from "./db/apply-lock.ts";
 import { type Database, prepareDatabase } from "./db/engine/database.ts";
+import { collectOften } from "./garbage.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
@@ -91,6 +92,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
     folder.publish(http.address);
+    collectOften();
     return { address: http.address, database, vault, missing: () => opening.missing(), stop: () => stages.stop() };
   } catch (error) {
     await stages.stop();

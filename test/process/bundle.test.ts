@@ -8,36 +8,28 @@ import { Attempt, BUNDLE, CLI, environment, ROOT, START } from "./launch.ts";
 const textOf = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const jsonOf = (path: string) => JSON.parse(textOf(path));
 
+/** The files that scripts are loaded from; their names end with a digest. */
+const bundled = readdirSync(BUNDLE).filter((name) => /-[\w-]{8}\.js$/.test(name));
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "touchpoint-bundle-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The names of files whose bytecode a process accepts that is started in this way. */
-function accepted([command, ...args]: [string, ...string[]]): string[] {
+test.each([
+  { how: "as a server", command: "sh", args: START.slice(0, 1) },
+  { how: "as a command", command: process.execPath, args: [] },
+])("a process that is started $how accepts the bytecode of every file", ({ command, args }) => {
   const script = `
-    const { COMPILED, bytecodeOf, scriptOf } = require(${JSON.stringify(join(BUNDLE, "load.js"))});
-    const names = require("node:fs").readdirSync(COMPILED);
-    console.log(names.filter((name) => !scriptOf(name, bytecodeOf(name)).cachedDataRejected).join("\\n"));`;
-  return execFileSync(command, [...args, "-e", script], { encoding: "utf8" })
+    const { bytecodeOf, scriptOf } = require(${JSON.stringify(join(BUNDLE, "load.js"))});
+    const names = ${JSON.stringify(bundled)};
+    console.log(names.filter((name) => scriptOf(name, bytecodeOf(name)).cachedDataRejected === false).join(" "));`;
+  const accepted = execFileSync(command, [...args, "-e", script], { encoding: "utf8" })
     .trim()
-    .split("\n");
-}
-
-test("every file has bytecode for the way in which its script is started", () => {
-  const server = accepted(["sh", START[0]!]);
-  const commands = accepted([process.execPath]);
-  const files = readdirSync(BUNDLE).filter((name) => /-[\w-]{8}\.js$/.test(name));
-  expect([...server, ...commands].sort()).toEqual(files.sort());
-  for (const script of ["main", "worker", "disk-worker"])
-    expect(server.filter((name) => startedBy(script).includes(name))).toHaveLength(1);
-  expect(commands.filter((name) => startedBy("cli").includes(name))).toHaveLength(1);
+    .split(" ");
+  expect(accepted).toEqual(bundled);
 });
-
-function startedBy(script: string): string {
-  return textOf(`dist/bundle/${script}.js`);
-}
 
 test("a bundle without bytecode, as another version of Node.js sees it, works all the same", async () => {
   cpSync(join(ROOT, "package.json"), join(folder, "package.json"));

@@ -16,7 +16,7 @@ export function serveCommand(program: Command): void {
     .action(runServer);
 }
 
-/** Runs it in a process of its own, because some of its memory settings only take effect when a process starts. */
+/** Runs it in a process of its own, because settings of the C library only take effect when a process starts. */
 async function runServer(): Promise<void> {
   const [command, args] = process.platform === "win32" ? [process.execPath, [MAIN]] : ["sh", [START, MAIN]];
   const server = spawn(command, args, { stdio: "inherit" });
