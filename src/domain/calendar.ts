@@ -28,22 +28,12 @@ export function isTimeZone(zone: string): boolean {
  */
 export class Calendar {
   readonly zone: string;
-  readonly #format: Intl.DateTimeFormat;
+  #format: Intl.DateTimeFormat | undefined;
   #offsets = new Map<number, number>();
   #days = new Map<number, string>();
 
   constructor(zone: string) {
     this.zone = zone;
-    this.#format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
   }
 
   dayOf(ms: number): string {
@@ -119,6 +109,8 @@ export class Calendar {
 
   /** The offset at a whole second: Intl shows no fractions. */
   #askOffset(ms: number): number {
+    // Made when it is first needed: loading the zones takes as long as twenty queries, and most starts need none.
+    this.#format ??= formatOf(this.zone);
     const part: Record<string, number> = {};
     for (const { type, value } of this.#format.formatToParts(ms)) part[type] = Number(value);
     const local = Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!);
@@ -127,6 +119,19 @@ export class Calendar {
 }
 
 const CHANGES = Number.POSITIVE_INFINITY;
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+}
 
 const calendars = new Map<string, Calendar>();
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
 import { PACKAGE } from "../package-folder.ts";
+import { once, type WarmUp } from "./warm-up.ts";
 
 const FOLDER = fileURLToPath(new URL("dist/web/", PACKAGE));
 
@@ -42,11 +43,13 @@ type ConsoleFile = { type: string; etag: string; plain: Buffer; br: Buffer; gzip
  * The console's files, all in memory (less than 2 MB). An address is a key of this table and never a path, so no
  * spelling can reach anything outside the folder.
  */
-export function consoleRoutes(server: FastifyInstance): void {
-  const files = loadFiles(FOLDER);
+export function consoleRoutes(server: FastifyInstance, warmUp: WarmUp): void {
+  const load = once(() => loadFiles(FOLDER));
+  warmUp.add(load);
   server.get("/", { schema: { hide: true }, handler: async (_request, reply) => reply.redirect("/console/") });
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const name = (request.params as { "*"?: string })["*"] ?? "";
+    const files = load();
     const file = files.get(name);
     if (file) return send(request, reply, file, name);
     // Addresses without an extension are pages, which only the script knows; a missing script or picture is an error.

@@ -106,7 +106,7 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
     liveRoutes(routes, context);
     reportRoutes(routes, context);
     adminRoutes(routes, context);
-    consoleRoutes(routes);
+    consoleRoutes(routes, warmUp);
   });
   return server;
 }

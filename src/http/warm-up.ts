@@ -4,9 +4,9 @@ const BEGIN_AFTER_MS = 30_000;
 const PIECE_AFTER_MS = 100;
 
 /**
- * Slow one-time work of up to a tenth of a second each: validators of large schemas, the description of all operations.
- * The first request that needs it would hold up all others, so the server does it beforehand, one piece at a time, but
- * not during the start, which would take half as long again.
+ * Slow one-time work of up to a tenth of a second each: validators of large schemas, the description of all operations,
+ * the files of the console. The first request that needs it would hold up all others, so the server does it beforehand,
+ * one piece at a time, but not during the start, which would take half as long again.
  */
 export class WarmUp {
   readonly #pieces: (() => unknown)[] = [];

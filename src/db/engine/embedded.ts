@@ -125,7 +125,7 @@ class Cluster {
   }
 
   async start(): Promise<void> {
-    if (existsSync(this.#data)) await this.#assertVersion();
+    if (existsSync(this.#data)) this.#assertVersion();
     else await this.#initialise();
     await this.#stopLeftover();
     process.once("exit", this.#atExit);
@@ -175,10 +175,9 @@ class Cluster {
   }
 
   /** PostgreSQL refuses the files of another major version, however often it is started. */
-  async #assertVersion(): Promise<void> {
+  #assertVersion(): void {
     const made = readFileSync(join(this.#data, "PG_VERSION"), "utf8").trim();
-    const { stdout } = await run(this.#options.binaries.postgres, ["--version"], { env: cleanEnvironment() });
-    const delivered = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+    const delivered = this.#options.binaries.major;
     if (made === delivered) return;
     throw new UsageError(
       `The database in ${this.#data} was made by PostgreSQL ${made}, and this version of Touchpoint runs PostgreSQL ${delivered}, which cannot open it. Start the version of Touchpoint that made it; to move on, back it up there (\`touchpoint backup\`) and restore the backup with this version into a new DATA_DIR, or into an external PostgreSQL (DATABASE_URL).`,
