@@ -20,20 +20,29 @@ async function auditOf(said: string): Promise<{ code: number | null; stdout: str
   }
 }
 
-const reportOf = (severity: string) =>
+const reportOf = (name: string, severity: string) =>
   JSON.stringify({
-    vulnerabilities: { left: { name: "left", severity, range: "<2.0.0" } },
-    metadata: { vulnerabilities: { [severity]: 1 }, dependencies: { prod: 90 } },
+    vulnerabilities: { [name]: { name, severity, range: "<2.0.0", nodes: [`node_modules/${name}`] } },
+    metadata: { vulnerabilities: { [severity]: 1 } },
   });
 
 test.each(["high", "critical"])("a %s vulnerability fails, and is named", async (severity) => {
-  const result = await auditOf(reportOf(severity));
+  const result = await auditOf(reportOf("fastify", severity));
   expect(result).toMatchObject({ code: 1, stdout: "" });
-  expect(result.stderr).toBe(`left <2.0.0: a vulnerability, ${severity}.\n`);
+  expect(result.stderr).toBe(`fastify <2.0.0: a vulnerability, ${severity}.\n`);
 });
 
 test.each(["moderate", "low"])("a %s vulnerability does not fail", async (severity) => {
-  expect(await auditOf(reportOf(severity))).toMatchObject({ code: 0, stdout: expect.stringContaining("No known") });
+  const result = await auditOf(reportOf("fastify", severity));
+  expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("No known") });
+});
+
+test.each([
+  { name: "find-my-way", where: "in the bundle because another package needs it", code: 1 },
+  { name: "ip2region", where: "installed beside the bundle", code: 1 },
+  { name: "vitest", where: "only used by developers", code: 0 },
+])("a vulnerability of a package that is $where ends with $code", async ({ name, code }) => {
+  expect((await auditOf(reportOf(name, "critical"))).code).toBe(code);
 });
 
 test.each([
