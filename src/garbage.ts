@@ -22,17 +22,16 @@ export function collectOften(): void {
  * pile up.
  */
 export function collectAfterBody(bytes: number): void {
-  if (bytes > LIMITS.applyBatchBytes) globalThis.gc?.();
+  if (bytes > LIMITS.applyBatchBytes) collectGarbage();
 }
 
 let collect: NodeJS.GCFunction | undefined;
 
-// What `node --expose-gc` offers, made when it is first needed: V8 shows it to contexts that are created under its flag.
-Object.defineProperty(globalThis, "gc", {
-  configurable: true,
-  get() {
+/** Collects garbage now, by what `node --expose-gc` offers: V8 shows it to contexts that are created under its flag. */
+export function collectGarbage(): void {
+  if (!collect) {
     setFlagsFromString("--expose-gc");
-    collect ??= runInNewContext("gc");
-    return collect;
-  },
-});
+    collect = runInNewContext("gc") as NodeJS.GCFunction;
+  }
+  collect();
+}

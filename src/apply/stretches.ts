@@ -2,7 +2,7 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { elapsedMs } from "../clock.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { readCursor } from "../db/journal-cursor.ts";
-import { collectAfterBody } from "../garbage.ts";
+import { collectAfterBody, collectGarbage } from "../garbage.ts";
 import { JournalReader } from "../journal/reader.ts";
 import type { LargeTurn } from "../large-turn.ts";
 import { LIMITS } from "../limits.ts";
@@ -117,7 +117,7 @@ export class Stretches {
   /** Gives the turn back once no large body is in memory. */
   #giveLargeTurn(): void {
     if (!this.#holdsLargeTurn || this.#reading || this.#ahead.some(isLarge)) return;
-    globalThis.gc?.();
+    collectGarbage();
     this.#options.largeTurn?.give();
     this.#holdsLargeTurn = false;
   }

@@ -32,7 +32,6 @@ export class Group {
     return this.#used;
   }
 
-  /** The records. */
   get records(): Buffer {
     return this.memory.subarray(0, this.#used);
   }
