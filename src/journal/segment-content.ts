@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { MIB } from "../limits.ts";
 import { PackedSegment } from "./packed-segment.ts";
 import type { Segment } from "./segment.ts";
 
@@ -22,7 +23,7 @@ export async function openSegment(segment: Segment): Promise<SegmentContent> {
   };
 }
 
-const READ_BYTES = 4 * 1024 * 1024;
+const READ_BYTES = 4 * MIB;
 
 /** All bytes of a segment. */
 export async function readSegment(segment: Segment): Promise<Buffer> {

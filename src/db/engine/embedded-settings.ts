@@ -1,7 +1,6 @@
 import { statfsSync } from "node:fs";
 import { totalmem } from "node:os";
-
-const MIB = 1_048_576;
+import { MIB } from "../../limits.ts";
 
 /**
  * The settings of an embedded PostgreSQL, tuned for one machine whose durable log is the journal: large WAL so that
