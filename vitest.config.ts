@@ -18,6 +18,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/shared-server.ts"],
+    setupFiles: ["test/support/seed.ts"],
     pool: "forks",
     // Tests wait for a disk, a page or another process: two at a time left half of two cores idle.
     maxWorkers: 3,

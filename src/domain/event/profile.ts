@@ -122,7 +122,8 @@ function add(a: number, b: number): number {
   const scale = Math.max(Math.abs(a), Math.abs(b)) < 1e9 ? 1e6 : 1e3;
   const isWhole = Number.isInteger(a) && Number.isInteger(b);
   const exact = isWhole ? a + b : (Math.round(a * scale) + Math.round(b * scale)) / scale;
-  return Math.max(-LIMITS.propertyNumber, Math.min(LIMITS.propertyNumber, exact));
+  // Two tiny losses round to -0, which is 0 once it is stored; adding 0 makes it 0 at once.
+  return Math.max(-LIMITS.propertyNumber, Math.min(LIMITS.propertyNumber, exact)) + 0;
 }
 
 /** An array, or a single text or number, which JS clients send unwrapped. */

@@ -95,6 +95,10 @@ test("a sum never leaves the range of a property", () => {
   expect(changed({ n: -max }, "profile_increment", { n: -1 })).toEqual({ n: -max });
 });
 
+test("a sum that rounds to nothing is 0 before it is stored, too", () => {
+  expect(changed({ n: -5e-324 }, "profile_increment", { n: -5e-324 })).toEqual({ n: 0 });
+});
+
 const anything = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text));
 const names = fc.oneof(fc.constantFrom("a", "b", "c"), fc.string({ maxLength: 12 }));
 const object: fc.Arbitrary<JsonObject> = fc.dictionary(names, anything, { noNullPrototype: true });
