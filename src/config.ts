@@ -33,6 +33,7 @@ export type Config = Readonly<{
   databaseUrl: string;
   databaseDirectUrl: string;
   databaseConnectionsMax: number;
+  reportDatabaseUrl: string;
   logLevel: LogLevel;
   roles: ReadonlySet<Role>;
   trustedProxies: readonly string[];
@@ -106,6 +107,11 @@ export const SETTINGS = {
     fallback: "8",
     read: integer(2, 500),
     hint: "connections of the HTTP side to the database",
+  },
+  REPORT_DATABASE_URL: {
+    fallback: "",
+    read: databaseUrl,
+    hint: "a read replica of DATABASE_URL, for reports, lists and the console's pages; the primary serves while it is away",
   },
   LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },
   ROLES: { fallback: ROLES.join(","), read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
@@ -270,6 +276,7 @@ const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
   "SECRET_KEY",
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
+  "REPORT_DATABASE_URL",
   "OIDC_CLIENT_SECRET",
   "BACKUP_PASSPHRASE",
 ]);
@@ -309,6 +316,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: value("DATABASE_URL"),
     databaseDirectUrl: value("DATABASE_DIRECT_URL"),
     databaseConnectionsMax: value("DATABASE_CONNECTIONS_MAX"),
+    reportDatabaseUrl: value("REPORT_DATABASE_URL"),
     logLevel: value("LOG_LEVEL"),
     roles: value("ROLES"),
     trustedProxies: value("TRUSTED_PROXIES"),
@@ -364,6 +372,10 @@ function clashesIn(config: Config): string[] {
     [
       Boolean(config.databaseDirectUrl) && !config.databaseUrl,
       "DATABASE_DIRECT_URL: is of use only together with DATABASE_URL.",
+    ],
+    [
+      Boolean(config.reportDatabaseUrl) && !config.databaseUrl,
+      "REPORT_DATABASE_URL: is of use only together with DATABASE_URL.",
     ],
     [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
     [

@@ -3,6 +3,9 @@ import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { CostPuller } from "./cost/puller.ts";
 import type { Database } from "./db/engine/database.ts";
+import { Replica } from "./db/replica/replica.ts";
+import { showReplica } from "./db/replica/replica-metrics.ts";
+import { ReportReads } from "./db/replica/report-reads.ts";
 import { AdminTokens } from "./http/admin/admin-token.ts";
 import { FailedSignIns } from "./http/admin/failed-sign-ins.ts";
 import { SeenSessions } from "./http/admin/seen-sessions.ts";
@@ -43,6 +46,10 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   const live = new Live(startedAtMs);
   const failedSignIns = new FailedSignIns({ pool, clock, log });
   const identityProvider = config.oidc && new IdentityProvider(config.oidc);
+  const { reportDatabaseUrl: replicaUrl } = config;
+  const replica = replicaUrl === "" ? undefined : new Replica({ url: replicaUrl, primary: pool, log });
+  showReplica(metrics, replica);
+  replica?.start();
   let isStopping = false;
   const server = await createServer({
     config,
@@ -52,7 +59,8 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     userTokenKey,
     apps,
     pool,
-    reportPool: () => reportPools[pace.isBusy() ? "busy" : "quiet"],
+    reads: new ReportReads({ pools: reportPools, replica, isBusy: () => pace.isBusy() }),
+    replica,
     known,
     intake,
     progress,
@@ -83,6 +91,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     costs.abort();
     live.close();
     await close(server);
+    await replica?.stop();
     await failedSignIns.written();
     identityProvider?.close();
   };

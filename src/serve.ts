@@ -69,7 +69,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 
     const loops = startLoops({ config, log, clock, database, vault, flow });
     const costs = startCosts({ config, log, clock, database, vault });
-    const backups = startBackups(flow.metrics.registry, { config, database, log, clock, opening });
+    const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
     const http = await serveHttp({
       config,
       log,

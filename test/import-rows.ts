@@ -27,6 +27,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "db/server": "db/engine/failure.ts",
   "db/engine": "db/engine/failure.ts db/server domain/event",
   db: "db/engine db/engine/failure.ts db/server domain/*",
+  "db/replica": "db/engine db/engine/failure.ts db/server",
   report: "db/* domain/*",
   "report/metric": "contract/admin domain",
   "report/list": "contract/admin contract/report db/* domain/* report",
@@ -61,7 +62,8 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/collect":
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain intake",
-  "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
+  "http/report":
+    "contract contract/report db db/replica domain domain/access intake report/ad report/list report/metric",
   "http/admin": "admin admin/session contract db/* domain domain/access http intake outbound platform",
   "http/admin/session":
     "admin admin/session contract contract/setting db/* domain domain/access http http/admin intake outbound",

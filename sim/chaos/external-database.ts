@@ -51,6 +51,12 @@ export class ExternalDatabase {
     return `postgres://${this.#login}@127.0.0.1:${port}/${this.#name}`;
   }
 
+  /** The superuser's address through a port. */
+  superuserUrlBy(port: number): string {
+    const { user, password, database } = superuserConnection(this.#dir)!;
+    return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  }
+
   /** The folder with the cluster's files, certificates and pg_hba.conf among them. */
   get cluster(): string {
     return join(clusterOf(this.#dir), "cluster");

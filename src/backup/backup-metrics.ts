@@ -1,26 +1,20 @@
-import { Gauge, type Registry } from "prom-client";
 import type { Clock } from "../clock.ts";
 import { type BackupOptions, Backups } from "./backup-loop.ts";
 
+type Gauges = { gauge(name: string, help: string, read: () => number): void };
+
 /** Starts the scheduled backups, and shows them in /metrics. */
-export function startBackups(registry: Registry, options: BackupOptions): Backups {
+export function startBackups(metrics: Gauges, options: BackupOptions): Backups {
   const backups = new Backups(options);
-  showBackups(registry, backups, options.clock);
+  showBackups(metrics, backups, options.clock);
   backups.start();
   return backups;
 }
 
 /** Adds what is known about the scheduled backups to /metrics; all are 0 where BACKUP_DIR is not set. */
-function showBackups(registry: Registry, backups: Backups, clock: Clock): void {
+function showBackups(metrics: Gauges, backups: Backups, clock: Clock): void {
   const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name: `touchpoint_backup_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    metrics.gauge(`touchpoint_backup_${name}`, help, read);
   gauge("age_seconds", "Age of the newest whole scheduled backup; 0 without one.", () => {
     const lastAtMs = backups.state?.lastAtMs;
     return lastAtMs === undefined ? 0 : Math.max(0, clock() - lastAtMs) / 1_000;

@@ -7,6 +7,7 @@ export const HEALTH_PROBLEMS = [
   "apply_behind",
   "disk_filling",
   "cube_behind",
+  "replica_away",
   "set_aside",
   "lane_paused",
   "account_error",
@@ -29,6 +30,8 @@ export type HealthFacts = {
   backlogBytesMax: number;
   applyLagMs: number;
   isApplyStuck: boolean;
+  /** False where there is no replica. */
+  isReplicaAway: boolean;
   isBackupFailing: boolean;
   backupOverdueMs: number;
   /** Undefined while the database is away. */
@@ -67,6 +70,7 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     disk_filling:
       facts.diskFreeBytes >= facts.diskFreeBytesMin && facts.diskFreeBytes < facts.diskFreeBytesMin * DISK_WARNING,
     cube_behind: (database?.cubeAgeMs ?? 0) > CUBE_AGE_MS_MAX,
+    replica_away: facts.isReplicaAway,
     set_aside: (database?.setAside ?? 0) > 0,
     lane_paused: (database?.pausedLanes ?? 0) > 0,
     account_error: (database?.accountErrors ?? 0) > 0,

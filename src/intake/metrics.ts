@@ -78,30 +78,30 @@ export class Metrics {
       labelNames: ["version", "node"] as const,
       registers: [this.registry],
     }).set({ version: VERSION, node: process.version }, 1);
-    this.#gauge("touchpoint_journal_depth_bytes", "Journal that has not been applied yet.", () => live.backlogBytes());
-    this.#gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () =>
+    this.gauge("touchpoint_journal_depth_bytes", "Journal that has not been applied yet.", () => live.backlogBytes());
+    this.gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () =>
       live.waitingBytes(),
     );
-    this.#gauge("touchpoint_apply_lag_ms", "How far the tables are behind what was acknowledged.", () =>
+    this.gauge("touchpoint_apply_lag_ms", "How far the tables are behind what was acknowledged.", () =>
       live.applyLagMs(),
     );
-    this.#gauge("touchpoint_bodies_in_flight_bytes", "Bodies that are being received or answered.", () =>
+    this.gauge("touchpoint_bodies_in_flight_bytes", "Bodies that are being received or answered.", () =>
       live.bodiesBytes(),
     );
-    this.#gauge("touchpoint_apply_stuck", "1 while nothing reaches the tables; /readyz says why.", () =>
+    this.gauge("touchpoint_apply_stuck", "1 while nothing reaches the tables; /readyz says why.", () =>
       live.isApplyStuck() ? 1 : 0,
     );
-    this.#gauge("touchpoint_large_bodies", "Large bodies that wait for their thread or are judged by it.", () =>
+    this.gauge("touchpoint_large_bodies", "Large bodies that wait for their thread or are judged by it.", () =>
       live.largeBodies(),
     );
-    this.#gauge("touchpoint_large_bodies_total", "Large bodies that were given to their thread.", () =>
+    this.gauge("touchpoint_large_bodies_total", "Large bodies that were given to their thread.", () =>
       live.largeBodiesTotal(),
     );
-    this.#gauge("touchpoint_event_loop_delay_ms", "Longest hold-up of the event loop in the last minute.", () =>
+    this.gauge("touchpoint_event_loop_delay_ms", "Longest hold-up of the event loop in the last minute.", () =>
       live.loopDelayMs(),
     );
-    this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
-    this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
+    this.gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
+    this.gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
   }
 
   answered(endpoint: string, code: number, tookMs: number): void {
@@ -145,7 +145,8 @@ export class Metrics {
     return `${lines.join("\n")}\n\n${await this.registry.metrics()}`;
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
+  /** Adds a figure that is read when somebody asks for it. */
+  gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
       help,

@@ -19,6 +19,7 @@ const WELL: HealthFacts = {
   backlogBytesMax: 20 * GIB,
   applyLagMs: 900,
   isApplyStuck: false,
+  isReplicaAway: false,
   isBackupFailing: false,
   backupOverdueMs: 0,
   database: calm,
@@ -38,6 +39,7 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["the tables are more than a minute behind", { applyLagMs: 60_001 }, "apply_behind", "troubled"],
   ["the disk is close to its minimum free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
   ["reports are older than 15 minutes", { database: { ...calm, cubeAgeMs: 900_001 } }, "cube_behind", "troubled"],
+  ["the read replica is away", { isReplicaAway: true }, "replica_away", "troubled"],
   ["an entry is set aside", { database: { ...calm, setAside: 1 } }, "set_aside", "troubled"],
   ["a platform is down", { database: { ...calm, pausedLanes: 1 } }, "lane_paused", "troubled"],
   ["an account has an error", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
@@ -61,6 +63,7 @@ test("all problems at once are reported worst first", () => {
     backlogBytesMax: 0,
     applyLagMs: 1e6,
     isApplyStuck: true,
+    isReplicaAway: true,
     isBackupFailing: true,
     backupOverdueMs: 1e9,
     database: {

@@ -40,6 +40,11 @@ const database = Type.Object({
   set_aside: count("Journal entries that could not be understood"),
 });
 
+const replica = Type.Object({
+  obstacle: Type.String({ description: "Why the primary serves reports instead; empty while the replica is read" }),
+  lag_ms: count("How far the replica is behind the primary; 0 while it is away"),
+});
+
 const lane = Type.Object({
   app_id: Type.Integer(),
   to: Type.String({ description: "Platform and account, or `$attribution`, `$event`: the app's own callbacks" }),
@@ -119,6 +124,7 @@ export const healthAnswer = Type.Object({
   backup: orNull(backup),
   refused: Type.Array(refused),
   database: orNull(database),
+  replica: orNull(replica),
   lanes: Type.Array(lane),
   accounts: Type.Array(account),
   cost_pulls: Type.Array(costPull),

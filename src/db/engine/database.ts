@@ -87,15 +87,11 @@ export function prepareDatabase(config: DatabaseConfig, { log }: { log: Log }): 
   const pool = openPool(server, { log, connectionsMax: config.databaseConnectionsMax, name: "http" });
   const sessionPool =
     server === direct ? pool : openPool(direct, { log, connectionsMax: SESSION_CONNECTIONS, name: "session" });
-  const reportPool = (cores: "all" | "one") =>
-    openPool(server, {
-      log,
-      connectionsMax: REPORT_CONNECTIONS,
-      name: "report",
-      givesWay: isEmbedded,
-      readOnly: { timeoutMs: REPORT_MS_MAX, cores },
-    });
-  const reportPools: ReportPools = { quiet: reportPool("all"), busy: reportPool("one") };
+  const ofReports = { log, givesWay: isEmbedded };
+  const reportPools: ReportPools = {
+    quiet: openReportPool(server, { ...ofReports, cores: "all" }),
+    busy: openReportPool(server, { ...ofReports, cores: "one" }),
+  };
   let embedded: Promise<EmbeddedPostgres> | undefined;
   const reach = async () => {
     if (!isEmbedded) return learnSessions(config, direct);
@@ -121,6 +117,15 @@ export function prepareDatabase(config: DatabaseConfig, { log }: { log: Log }): 
   };
   const kind = isEmbedded ? "embedded" : "external";
   return { kind, server, direct, pool, sessionPool, reportPools, reach, open, stop };
+}
+
+/** A pool for reports, which only read and end in time. */
+export function openReportPool(
+  server: Server,
+  { log, givesWay, cores }: { log: Log; givesWay: boolean; cores: "all" | "one" },
+): pg.Pool {
+  const readOnly = { timeoutMs: REPORT_MS_MAX, cores };
+  return openPool(server, { log, connectionsMax: REPORT_CONNECTIONS, name: "report", givesWay, readOnly });
 }
 
 const NOT_OPEN = "The database has not been opened yet.";

@@ -306,7 +306,7 @@ function cleanEnvironment(): Record<string, string> {
   return { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -56,6 +56,11 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
       assertMayUseApps(request.actor, request);
       request.by = { name: request.actor.by ?? request.actor.name, address: callerOf(context, request) };
     });
+    // Everything but reading counts as a change.
+    routes.addHook("onSend", async ({ method, routeOptions }) => {
+      const { access } = routeOptions.config;
+      if (method === "POST" && access !== "report" && access !== "detail") context.reads.noteChange();
+    });
     appRoutes(routes, context);
     metadataRoutes(routes, context);
     campaignRoutes(routes, context);

@@ -1,4 +1,5 @@
 import { oldestMarkMs } from "../../db/dirty-day.ts";
+import type { Reading } from "../../db/replica/report-reads.ts";
 import type { ReportContext } from "./report-context.ts";
 
 /**
@@ -6,11 +7,12 @@ import type { ReportContext } from "./report-context.ts";
  * read, or undefined when the answer is read from the tables themselves.
  */
 export async function dataAgeS(
-  context: Pick<ReportContext, "clock" | "reportPool" | "applyLagMs">,
+  context: Pick<ReportContext, "clock" | "applyLagMs">,
+  { pool, lagMs }: Reading,
   cubeOf: number | undefined,
 ): Promise<number> {
   const nowMs = context.clock();
-  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(context.reportPool(), cubeOf);
-  const ageMs = Math.max(context.applyLagMs(), markedMs === undefined ? 0 : nowMs - markedMs);
+  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(pool, cubeOf);
+  const ageMs = Math.max(context.applyLagMs() + lagMs, markedMs === undefined ? 0 : nowMs - markedMs);
   return Math.max(0, Math.ceil(ageMs / 1000));
 }

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Clock } from "../../clock.ts";
 import type { DeveloperApp } from "../../db/developer-app.ts";
+import type { ReportReads } from "../../db/replica/report-reads.ts";
 import type { AppDirectory } from "../../intake/app-directory.ts";
 import type { Vault } from "../../vault.ts";
 
@@ -8,8 +9,7 @@ import type { Vault } from "../../vault.ts";
 export type ReportContext = {
   clock: Clock;
   pool: pg.Pool;
-  /** Read-only connections with a statement timeout. */
-  reportPool: () => pg.Pool;
+  reads: ReportReads;
   vault: Vault;
   apps: AppDirectory;
   applyLagMs: () => number;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type pg from "pg";
 import type { Type } from "typebox";
 import { success } from "../../contract/envelope.ts";
 import { orderListAnswer, userListAnswer } from "../../contract/report/list-record.ts";
@@ -11,6 +12,7 @@ import {
   orderListBody,
   userListBody,
 } from "../../contract/report/report.ts";
+import type { Reading } from "../../db/replica/report-reads.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { runAdReport } from "../../report/ad/ad-report.ts";
 import { readAdReport } from "../../report/ad/ad-report-request.ts";
@@ -43,7 +45,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       prepare: (body, app, request) => {
         const asked = readAdReport(body);
         const extra = { error: "", request_id: request.requestId };
-        return async () => success(await runAdReport(context.reportPool(), asked, app), extra);
+        return async (pool) => success(await runAdReport(pool, asked, app), extra);
       },
     });
 
@@ -55,7 +57,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       answer: orderListAnswer,
       prepare: (body, app) => {
         const asked = readOrderList(body, app);
-        return async () => success(await runOrderList(context.reportPool(), asked));
+        return async (pool) => success(await runOrderList(pool, asked));
       },
     });
 
@@ -67,7 +69,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       answer: userListAnswer,
       prepare: (body, app) => {
         const asked = readUserList(body, app);
-        return async () => success(await runUserList(context.reportPool(), asked, app));
+        return async (pool) => success(await runUserList(pool, asked, app));
       },
     });
 
@@ -84,7 +86,7 @@ type ReportRoute<Body extends ReportSchema> = {
   body: Body;
   answer: Type.TSchema;
   /** Refuses a wrong request, so that only reports that can run count against the rate. */
-  prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
+  prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => (pool: pg.Pool) => Promise<object>;
 };
 
 function reportRoute<Body extends ReportSchema>(
@@ -101,9 +103,13 @@ function reportRoute<Body extends ReportSchema>(
       request.requestId = randomUUID();
       const sent = request.body as Type.Static<Body>;
       const app = await requireGranted(context, request.developer, sent.app_id);
-      reply.header(DATA_AGE, String(await dataAgeS(context, hasRequestId ? app.appId : undefined)));
+      const cubeOf = hasRequestId ? app.appId : undefined;
       const run = prepare(sent, app, request);
-      return withinRate(context, request.developer, reply, run);
+      const answered = async (reading: Reading) => {
+        reply.header(DATA_AGE, String(await dataAgeS(context, reading, cubeOf)));
+        return run(reading.pool);
+      };
+      return withinRate(context, request.developer, reply, () => context.reads.read(answered));
     },
   });
 }

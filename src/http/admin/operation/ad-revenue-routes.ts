@@ -7,7 +7,7 @@ import { daysOf } from "../day-range.ts";
 import type { OperationContext } from "./operation-context.ts";
 
 /** What ads inside the app earned. */
-export function adRevenueRoutes(routes: FastifyInstance, { apps, reportPool }: OperationContext): void {
+export function adRevenueRoutes(routes: FastifyInstance, { apps, reads }: OperationContext): void {
   adminRoute(routes, {
     path: "ad-revenue",
     summary: "What platforms say that ad units earned, and what the reports count",
@@ -19,7 +19,8 @@ export function adRevenueRoutes(routes: FastifyInstance, { apps, reportPool }: O
     run: async ({ query }) => {
       const { appId } = await apps.findById(Number(query.app_id));
       const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
-      return listAdRevenue(reportPool(), { appId, ...daysOf(query), adUnit: query.ad_unit_id }, page);
+      const wish = { appId, ...daysOf(query), adUnit: query.ad_unit_id };
+      return reads.read(({ pool }) => listAdRevenue(pool, wish, page));
     },
   });
 }

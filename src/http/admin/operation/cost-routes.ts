@@ -170,7 +170,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
     answer: costDaysAnswer,
     run: async ({ query }) => {
       const { range, timeZone, page } = await readList(query);
-      return listCostDays(context.reportPool(), { ...range, timeZone }, page);
+      return context.reads.read(({ pool }) => listCostDays(pool, { ...range, timeZone }, page));
     },
   });
 
@@ -182,7 +182,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
     answer: costRowsAnswer,
     run: async ({ query }) => {
       const { range, page } = await readList(query);
-      return listCostRows(context.reportPool(), range, page);
+      return context.reads.read(({ pool }) => listCostRows(pool, range, page));
     },
   });
 }

@@ -51,8 +51,8 @@ async function examine(context: OperationContext, app: ServedApp, wantedSinceMs:
 async function knownFacts(context: OperationContext, app: ServedApp, span: { nowMs: number; sinceMs: number }) {
   try {
     const [stored, payments, campaigns] = await Promise.all([
-      loadStoredFacts(context.reportPool(), app, span),
-      loadRecentPayments(context.reportPool(), app, span),
+      context.reads.read(({ pool }) => loadStoredFacts(pool, app, span)),
+      context.reads.read(({ pool }) => loadRecentPayments(pool, app, span)),
       loadCampaigns(context.pool, app.appId),
     ]);
     return { stored, payments, campaigns: new Set(campaigns.map((campaign) => campaign.campaignId)) };

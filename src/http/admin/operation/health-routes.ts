@@ -45,7 +45,7 @@ export function healthRoutes(routes: FastifyInstance, context: OperationContext)
       const app = await context.apps.findById(Number(app_id));
       const last = minutes === undefined ? {} : { minutes: Number(minutes) };
       const wish: LedgerWish = { of, step, ...range, ...last };
-      return sumLedger(context.reportPool(), app, { ...wish, nowMs: context.clock() });
+      return context.reads.read(({ pool }) => sumLedger(pool, app, { ...wish, nowMs: context.clock() }));
     },
   });
 

@@ -8,6 +8,7 @@ import { staleSlices } from "../../../db/dirty-day.ts";
 import { describeDatabase } from "../../../db/engine/database.ts";
 import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
+import type { Replica } from "../../../db/replica/replica.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
 import type { BackupState } from "../../../domain/backup-schedule.ts";
@@ -38,6 +39,7 @@ type OwnContext = {
   applyLagMs: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
+  replica: Pick<Replica, "reading" | "obstacle"> | undefined;
   /** The scheduled backups, and how long one has been due. */
   backups: { state(): BackupState | undefined; overdueMs(): number };
   vitals: Vitals;
@@ -96,8 +98,14 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       .sort((one, other) => other.last_at_ms - one.last_at_ms)
       .slice(0, REFUSALS_LISTED_MAX),
     disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
+    replica: replicaRecord(context.replica),
     backup: backupRecord(context.backups.state()),
   };
+}
+
+function replicaRecord(replica: OwnContext["replica"]): HealthAnswer["replica"] {
+  if (!replica) return null;
+  return { obstacle: replica.obstacle ?? "", lag_ms: Math.round(replica.reading?.lagMs ?? 0) };
 }
 
 function backupRecord(state: BackupState | undefined): HealthAnswer["backup"] {
@@ -158,6 +166,7 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOver
     backlogBytesMax: own.intake.backlog_bytes_max,
     applyLagMs: own.intake.apply_lag_ms,
     isApplyStuck: own.intake.apply_obstacle !== "",
+    isReplicaAway: (own.replica?.obstacle ?? "") !== "",
     isBackupFailing: (own.backup?.failure ?? "") !== "",
     backupOverdueMs,
     database: database

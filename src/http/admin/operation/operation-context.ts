@@ -1,6 +1,6 @@
-import type pg from "pg";
 import type { Config } from "../../../config.ts";
 import type { CostPuller } from "../../../cost/puller.ts";
+import type { ReportReads } from "../../../db/replica/report-reads.ts";
 import type { Log } from "../../../log.ts";
 import type { AdminTokens } from "../admin-token.ts";
 import type { HealthContext } from "./health.ts";
@@ -9,8 +9,7 @@ import type { HealthContext } from "./health.ts";
 export type OperationContext = HealthContext & {
   config: Pick<Config, "postbackDeadlineMs" | "platformPrivateNetworks">;
   log: Log;
-  /** Read-only connections with a statement timeout. */
-  reportPool: () => pg.Pool;
+  reads: ReportReads;
   costs: CostPuller;
   adminTokens: AdminTokens;
   isStopping: () => boolean;

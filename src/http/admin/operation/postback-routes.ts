@@ -43,7 +43,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
     answer: recentPostbacksAnswer,
     run: async ({ query }) => {
       const { appId } = await apps.findById(Number(query.app_id));
-      return showRecent(context.reportPool(), appId, clock());
+      return context.reads.read(({ pool }) => showRecent(pool, appId, clock()));
     },
   });
 

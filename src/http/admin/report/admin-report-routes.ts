@@ -27,7 +27,8 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
     answer: explainedAnswer,
     run: async ({ body }) => {
       const app = await context.apps.findById(body.app_id);
-      return explainCell(context.reportPool(), readCell(body), app);
+      const cell = readCell(body);
+      return context.reads.read(({ pool }) => explainCell(pool, cell, app));
     },
   });
 
@@ -53,7 +54,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
 const STALL_MS_MAX = 60_000;
 
 async function sendExport(
-  context: Pick<AdminReportContext, "reportPool">,
+  context: Pick<AdminReportContext, "reads">,
   reply: FastifyReply,
   { app, what, format }: BegunExport,
   running: { exports: number },
@@ -67,7 +68,7 @@ async function sendExport(
     await once(stream, "drain", { signal: AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]) });
   };
   running.exports += 1;
-  const exporting = exportRows(context.reportPool(), app, { what, format, write }).finally(() => {
+  const exporting = exportRows(context.reads.now().pool, app, { what, format, write }).finally(() => {
     running.exports -= 1;
   });
   exporting.then(

@@ -15,6 +15,7 @@ import {
 } from "../../../contract/admin/console-report.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
 import { inTransaction } from "../../../db/engine/pool.ts";
+import type { Executor } from "../../../db/engine/sql.ts";
 import { mayEverywhere } from "../../../domain/access/role.ts";
 import { ApiError } from "../../../errors.ts";
 import { type AdReport, runAdReport } from "../../../report/ad/ad-report.ts";
@@ -63,22 +64,24 @@ function reportRoute(routes: FastifyInstance, context: AdminReportContext): void
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const view = readReportView(body, asked);
-      const data_age_s = await dataAgeS(context, app.appId);
-      const report = await runAdReport(context.reportPool(), asked, app);
-      const page = pageOfItems(report.items, view);
-      const campaign_names = await campaignNames(context, app.appId, page.items);
-      return { ...numbersOf(report), ...page, campaign_names, data_age_s };
+      return context.reads.read(async (reading) => {
+        const data_age_s = await dataAgeS(context, reading, app.appId);
+        const report = await runAdReport(reading.pool, asked, app);
+        const page = pageOfItems(report.items, view);
+        const campaign_names = await campaignNames(reading.pool, app.appId, page.items);
+        return { ...numbersOf(report), ...page, campaign_names, data_age_s };
+      });
     },
   });
 }
 
 async function campaignNames(
-  { reportPool }: Pick<AdminReportContext, "reportPool">,
+  executor: Executor,
   appId: number,
   items: AdReport["items"],
 ): Promise<Record<string, string>> {
   const ids = new Set(items.map((item) => item.turbo_promoted_object_id).filter((id) => typeof id === "string"));
-  return ids.size === 0 ? {} : loadCampaignNames(reportPool(), { appId, ids: [...ids] });
+  return ids.size === 0 ? {} : loadCampaignNames(executor, { appId, ids: [...ids] });
 }
 
 function batchRoute(routes: FastifyInstance, context: AdminReportContext): void {
@@ -93,13 +96,15 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
       const { app_id, reports } = body;
       const app = await context.apps.findById(app_id);
       const asked = reports.map((report) => readAdReport({ ...report, app_id }, report.rate_decimal_point));
-      const data_age_s = await dataAgeS(context, app.appId);
-      const answers: Pick<AdReport, "columns" | "items" | "total">[] = [];
-      const run = async (tx: Parameters<typeof runAdReport>[0]) => {
+      const run = async (tx: Executor) => {
+        const answers: Pick<AdReport, "columns" | "items" | "total">[] = [];
         for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app)));
+        return answers;
       };
-      await inTransaction(context.reportPool(), run, "snapshot");
-      return { reports: answers, data_age_s };
+      return context.reads.read(async (reading) => {
+        const data_age_s = await dataAgeS(context, reading, app.appId);
+        return { reports: await inTransaction(reading.pool, run, "snapshot"), data_age_s };
+      });
     },
   });
 }
@@ -121,7 +126,7 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
-      const report = await runAdReport(context.reportPool(), asked, app);
+      const report = await context.reads.read(({ pool: reading }) => runAdReport(reading, asked, app));
       const ordered = { ...report, items: orderedItems(report.items, order) };
       await handOutReport({ pool, vault, clock, by }, body);
       reply.type("text/csv; charset=utf-8");

@@ -24,8 +24,11 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     answer: refundedOrderListAnswer,
     run: async ({ body }) => {
       const app = await apps.findById(body.app_id);
-      const answer = await runOrderList(context.reportPool(), readOrderList(body, app));
-      return { ...answer, list: await withRefunds(context.reportPool(), answer.list, app) };
+      const asked = readOrderList(body, app);
+      return context.reads.read(async ({ pool }) => {
+        const answer = await runOrderList(pool, asked);
+        return { ...answer, list: await withRefunds(pool, answer.list, app) };
+      });
     },
   });
 
@@ -38,7 +41,8 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     answer: userListAnswer,
     run: async ({ body }) => {
       const app = await apps.findById(body.app_id);
-      return runUserList(context.reportPool(), readUserList(body, app), app);
+      const asked = readUserList(body, app);
+      return context.reads.read(({ pool }) => runUserList(pool, asked, app));
     },
   });
 

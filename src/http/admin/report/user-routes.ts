@@ -61,7 +61,8 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
     answer: userViewAnswer,
     run: async ({ query }) => {
       const app = await apps.findById(Number(query.app_id));
-      return existing(await viewUser(context.reportPool(), app, readClientId(query.client_id)));
+      const clientId = readClientId(query.client_id);
+      return existing(await context.reads.read(({ pool }) => viewUser(pool, app, clientId)));
     },
   });
 
@@ -76,7 +77,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
       const { app_id, client_id, ...given } = query;
       const app = await apps.findById(Number(app_id));
       const wish = readTimelineWish(readClientId(client_id), given);
-      return existing(await readTimeline(context.reportPool(), app, wish));
+      return existing(await context.reads.read(({ pool }) => readTimeline(pool, app, wish)));
     },
   });
 
@@ -90,7 +91,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
       const app = await apps.findById(Number(query.app_id));
       const id = query.q.trim();
       if (id === "") throw new ApiError("badParameter", "q must be an id.");
-      return searchUsers(context.reportPool(), app, { id, platforms: PLATFORM_NAMES });
+      return context.reads.read(({ pool }) => searchUsers(pool, app, { id, platforms: PLATFORM_NAMES }));
     },
   });
 }

@@ -102,8 +102,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
     run: async ({ body, request }) => {
       const app = await context.apps.findById(body.app_id);
       const days = readDays(body);
-      const pool = context.reportPool();
-      const rule = await triedRule(pool, app.appId, { ruleId: body.rule_id, given: body });
+      const rule = await triedRule(context.pool, app.appId, { ruleId: body.rule_id, given: body });
       if (running.dryRuns >= LIMITS.dryRunsAtOnce) {
         throw new ApiError("overloaded", "Another dry run is in progress; try again later.", { retryAfterS: 10 });
       }
@@ -111,7 +110,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
       try {
         const isUnwanted = () => request.raw.socket.destroyed;
         const { from, to } = body;
-        const result = await dryRun(pool, app, rule, { days, isUnwanted });
+        const result = await context.reads.read(({ pool }) => dryRun(pool, app, rule, { days, isUnwanted }));
         return { rule: shownRule(rule), from, to, ...result };
       } finally {
         running.dryRuns -= 1;

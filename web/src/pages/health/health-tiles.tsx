@@ -41,6 +41,7 @@ export function HealthTiles({ health }: { health: HealthAnswer }) {
           </span>
         )}
       </Tile>
+      <ReplicaTile health={health} />
       <Tile
         name={text.cube}
         value={
@@ -70,6 +71,21 @@ export function HealthTiles({ health }: { health: HealthAnswer }) {
         <span className="soft small">{text.watchers(number(health.live_watchers))}</span>
       </Tile>
     </div>
+  );
+}
+
+function ReplicaTile({ health: { replica } }: { health: HealthAnswer }) {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  if (!replica) return null;
+  const { obstacle, lag_ms: lagMs } = replica;
+  return (
+    <Tile
+      name={text.replica}
+      value={<Figure isBad={obstacle !== ""}>{obstacle === "" ? spanText(lagMs, number) : text.replicaAway}</Figure>}
+    >
+      <span className="soft small">{obstacle === "" ? text.replicaHelp : obstacle}</span>
+    </Tile>
   );
 }
 

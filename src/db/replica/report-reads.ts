@@ -1,0 +1,60 @@
+import type pg from "pg";
+import { elapsedMs } from "../../clock.ts";
+import type { ReportPools } from "../engine/database.ts";
+import { isDatabaseAway } from "../engine/failure.ts";
+import type { Replica } from "./replica.ts";
+
+/** Read-only connections with a statement timeout. What they read may be `lagMs` older than what is committed. */
+export type Reading = { pool: pg.Pool; lagMs: number };
+
+export type ReportReadsOptions = {
+  pools: ReportPools;
+  replica: Pick<Replica, "reading"> | undefined;
+  /** Whether the primary is busy with collected data. */
+  isBusy: () => boolean;
+};
+
+/** Where reports, lists and the console's pages are read: on the replica while it can be read, else on the primary. */
+export class ReportReads {
+  readonly #options: ReportReadsOptions;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ReportReadsOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody has changed something, and will want to see it: the replica is not read until it has the change. */
+  noteChange(): void {
+    this.#changedAtMs = elapsedMs();
+  }
+
+  /** For what cannot begin again, such as a stream. */
+  now(): Reading {
+    return this.#replica() ?? this.#primary();
+  }
+
+  /**
+   * Reads on the replica, and once more on the primary when the replica has failed. That happens when it has gone since
+   * it was last asked, or when the query was in the way of its replay.
+   */
+  async read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+    const replica = this.#replica();
+    if (!replica) return work(this.#primary());
+    try {
+      return await work(replica);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      return work(this.#primary());
+    }
+  }
+
+  #replica(): Reading | undefined {
+    const reading = this.#options.replica?.reading;
+    return reading && reading.lagMs < elapsedMs() - this.#changedAtMs ? reading : undefined;
+  }
+
+  #primary(): Reading {
+    const { pools, isBusy } = this.#options;
+    return { pool: pools[isBusy() ? "busy" : "quiet"], lagMs: 0 };
+  }
+}
