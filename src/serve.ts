@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { startTokenResolver } from "./asa/resolver-loop.ts";
 import { startBackups } from "./backup/backup-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { startPresence } from "./cluster/presence.ts";
 import type { Config } from "./config.ts";
 import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
@@ -91,6 +92,9 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       { name: "backups", stop: () => backups.stop() },
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
+    const { roles } = config;
+    const presence = startPresence(pool, { log, nodeId: journalId, address: http.address, roles: [...roles] });
+    stages.add(STOP_MS.small, { name: "presence", stop: () => presence.stop() });
     folder.publish(http.address);
     collectOften();
     return { address: http.address, database, vault, missing: () => opening.missing(), stop: () => stages.stop() };

@@ -44,6 +44,7 @@ const ROWS: Readonly<Record<string, string>> = {
   outbound: "db/* domain/* platform platform/connector platform/declared platform/registry.ts",
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain domain/user outbound platform/connector platform/registry.ts",
+  cluster: "db",
   refresh: "db/* intake/pace.ts",
   admin: "contract contract/setting db/* domain",
   "admin/session": "admin contract/setting db/* domain/access",

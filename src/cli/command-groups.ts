@@ -184,6 +184,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      cluster: "The processes of this installation",
+    },
+    load: async () => (await import("./operation/cluster-commands.ts")).clusterCommands,
+  },
+  {
+    commands: {
       "settle [options]": "Wait until everything acknowledged before this call is in the tables and in the reports",
     },
     load: async () => (await import("./operation/settle-command.ts")).settleCommand,

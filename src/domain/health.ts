@@ -8,6 +8,7 @@ export const HEALTH_PROBLEMS = [
   "disk_filling",
   "cube_behind",
   "replica_away",
+  "node_silent",
   "set_aside",
   "lane_paused",
   "account_error",
@@ -38,6 +39,7 @@ export type HealthFacts = {
   database:
     | {
         cubeAgeMs: number;
+        silentNodes: number;
         setAside: number;
         pausedLanes: number;
         accountErrors: number;
@@ -50,6 +52,8 @@ export type HealthFacts = {
     | undefined;
 };
 
+/** A process gives a sign of life every two seconds. */
+export const NODE_SILENT_MS_MAX = 15_000;
 /** Far above normal: the tables are usually one second behind, the cube ten. */
 const APPLY_LAG_MS_MAX = 60_000;
 const CUBE_AGE_MS_MAX = 15 * 60_000;
@@ -71,6 +75,7 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
       facts.diskFreeBytes >= facts.diskFreeBytesMin && facts.diskFreeBytes < facts.diskFreeBytesMin * DISK_WARNING,
     cube_behind: (database?.cubeAgeMs ?? 0) > CUBE_AGE_MS_MAX,
     replica_away: facts.isReplicaAway,
+    node_silent: (database?.silentNodes ?? 0) > 0,
     set_aside: (database?.setAside ?? 0) > 0,
     lane_paused: (database?.pausedLanes ?? 0) > 0,
     account_error: (database?.accountErrors ?? 0) > 0,

@@ -4,6 +4,7 @@ import { HEALTH_PROBLEMS, type HealthFacts, healthProblems, healthState } from "
 const GIB = 1024 ** 3;
 const calm = {
   cubeAgeMs: 9_000,
+  silentNodes: 0,
   setAside: 0,
   pausedLanes: 0,
   accountErrors: 0,
@@ -40,6 +41,7 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["the disk is close to its minimum free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
   ["reports are older than 15 minutes", { database: { ...calm, cubeAgeMs: 900_001 } }, "cube_behind", "troubled"],
   ["the read replica is away", { isReplicaAway: true }, "replica_away", "troubled"],
+  ["another process is silent", { database: { ...calm, silentNodes: 1 } }, "node_silent", "troubled"],
   ["an entry is set aside", { database: { ...calm, setAside: 1 } }, "set_aside", "troubled"],
   ["a platform is down", { database: { ...calm, pausedLanes: 1 } }, "lane_paused", "troubled"],
   ["an account has an error", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
@@ -68,6 +70,7 @@ test("all problems at once are reported worst first", () => {
     backupOverdueMs: 1e9,
     database: {
       cubeAgeMs: 1e7,
+      silentNodes: 1,
       setAside: 1,
       pausedLanes: 1,
       accountErrors: 1,

@@ -45,6 +45,17 @@ const replica = Type.Object({
   lag_ms: count("How far the replica is behind the primary; 0 while it is away"),
 });
 
+const node = Type.Object({
+  node_id: Type.String({ description: "Of its DATA_DIR; stays the same over restarts" }),
+  host: Type.String(),
+  process_id: Type.Integer(),
+  address: Type.String({ description: "Where it listens" }),
+  roles: Type.Array(Type.String()),
+  version: Type.String(),
+  started_at_ms: Type.Integer(),
+  silent_ms: count("Time since its last sign of life; usually below 2,000"),
+});
+
 const lane = Type.Object({
   app_id: Type.Integer(),
   to: Type.String({ description: "Platform and account, or `$attribution`, `$event`: the app's own callbacks" }),
@@ -125,6 +136,7 @@ export const healthAnswer = Type.Object({
   refused: Type.Array(refused),
   database: orNull(database),
   replica: orNull(replica),
+  nodes: Type.Array(node, { description: "The processes of this installation, as of the last hour" }),
   lanes: Type.Array(lane),
   accounts: Type.Array(account),
   cost_pulls: Type.Array(costPull),

@@ -30,6 +30,7 @@ describe("health", () => {
       disk: { free_bytes_min: 1024 ** 3 },
       database: { kind: "embedded", version: expect.stringMatching(/^18/) },
     });
+    expect(data.nodes).toMatchObject([{ address: server.url, roles: data.roles, version: "0.1.0" }]);
     expect(data.started_at_ms).toBeLessThan(data.now_ms);
     expect(data.intake.durable_bytes).toBeGreaterThanOrEqual(data.intake.applied_bytes);
     expect(data.disk.free_bytes).toBeGreaterThan(0);

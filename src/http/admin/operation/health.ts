@@ -7,13 +7,14 @@ import { loadCostAccounts } from "../../../db/cost-pull.ts";
 import { staleSlices } from "../../../db/dirty-day.ts";
 import { describeDatabase } from "../../../db/engine/database.ts";
 import { isDatabaseAway } from "../../../db/engine/failure.ts";
+import { loadNodes, type SeenNode } from "../../../db/node.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import type { Replica } from "../../../db/replica/replica.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
 import type { BackupState } from "../../../domain/backup-schedule.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
-import { healthProblems, healthState } from "../../../domain/health.ts";
+import { healthProblems, healthState, NODE_SILENT_MS_MAX } from "../../../domain/health.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
 import type { Intake } from "../../../intake/intake.ts";
 import type { Progress } from "../../../intake/progress.ts";
@@ -60,7 +61,7 @@ type StoredContext = {
   apps: AppDirectory;
 };
 
-type Stored = Pick<HealthAnswer, "database" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
+type Stored = Pick<HealthAnswer, "database" | "nodes" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
 
 /** The health of the whole server, with what concerns these apps. While the database is away, only what the process itself knows. */
 export async function healthOf(context: HealthContext, apps: AppChoice): Promise<HealthAnswer> {
@@ -114,13 +115,14 @@ function backupRecord(state: BackupState | undefined): HealthAnswer["backup"] {
   return { last_at_ms: lastAtMs, bytes, next_at_ms: nextAtMs, failure };
 }
 
-const UNKNOWN: Stored = { database: null, lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
+const UNKNOWN: Stored = { database: null, nodes: [], lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
 
 async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Stored> {
   const { pool, vault, clock, config } = context;
   const nowMs = clock();
-  const [database, cube, setAside, outbox, costs, orders] = await Promise.all([
+  const [database, nodes, cube, setAside, outbox, costs, orders] = await Promise.all([
     describeDatabase(pool),
+    loadNodes(pool),
     staleSlices(pool),
     countSetAside(pool, apps),
     showState(pool, vault, { appId: undefined, nowMs }),
@@ -135,6 +137,7 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
       cube_age_ms: cube.sinceMs === null ? 0 : Math.max(0, nowMs - cube.sinceMs),
       set_aside: setAside,
     },
+    nodes: nodes.map(nodeRecord),
     ...stateOf(outbox, apps),
     cost_pulls: costs
       .filter(({ appId }) => isAmong(apps, appId))
@@ -148,6 +151,19 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
   };
 }
 
+function nodeRecord({ nodeId, host, processId, address, roles, version, startedAtMs, silentMs }: SeenNode) {
+  return {
+    node_id: nodeId,
+    host,
+    process_id: processId,
+    address,
+    roles: [...roles],
+    version,
+    started_at_ms: startedAtMs,
+    silent_ms: silentMs,
+  };
+}
+
 /** The part of the outbox's state that concerns these apps. */
 export function stateOf<Part extends { app_id: number }, Other extends { app_id: number }>(
   { lanes, accounts }: { lanes: Part[]; accounts: Other[] },
@@ -158,7 +174,7 @@ export function stateOf<Part extends { app_id: number }, Other extends { app_id:
 }
 
 function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOverdueMs: number) {
-  const { database, lanes, accounts, cost_pulls, orders_without_rate } = stored;
+  const { database, nodes, lanes, accounts, cost_pulls, orders_without_rate } = stored;
   return healthProblems({
     diskFreeBytes: own.disk.free_bytes,
     diskFreeBytesMin: own.disk.free_bytes_min,
@@ -172,6 +188,7 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOver
     database: database
       ? {
           cubeAgeMs: database.cube_age_ms,
+          silentNodes: nodes.filter(({ silent_ms }) => silent_ms > NODE_SILENT_MS_MAX).length,
           setAside: database.set_aside,
           pausedLanes: lanes.filter(({ paused_until }) => paused_until !== "").length,
           accountErrors: accounts.filter(({ last_error }) => last_error !== "").length,

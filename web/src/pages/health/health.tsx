@@ -12,6 +12,7 @@ import { QueryView } from "../../ui/query-view.tsx";
 import { Course, type Moment } from "./course.tsx";
 import { HealthTiles } from "./health-tiles.tsx";
 import { Ledger } from "./ledger.tsx";
+import { Nodes } from "./nodes.tsx";
 import { Outbound } from "./outbound.tsx";
 import { RefusedCalls } from "./refused.tsx";
 import { SetAside } from "./set-aside.tsx";
@@ -39,6 +40,7 @@ export function HealthPage() {
         <>
           <Head health={health} />
           <HealthTiles health={health} />
+          <Nodes health={health} />
           <RefusedCalls refused={health.refused} />
           <Ledger app={app} />
           {moments.length > 1 && <Course moments={moments} />}
