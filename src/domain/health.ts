@@ -52,8 +52,6 @@ export type HealthFacts = {
     | undefined;
 };
 
-/** A process gives a sign of life every two seconds. */
-export const NODE_SILENT_MS_MAX = 15_000;
 /** Far above normal: the tables are usually one second behind, the cube ten. */
 const APPLY_LAG_MS_MAX = 60_000;
 const CUBE_AGE_MS_MAX = 15 * 60_000;

@@ -75,6 +75,16 @@ test("a process that only sends, refreshes and pulls costs works beside it", asy
     env: { ...env, ROLES: "refresh,postback,cost" },
   });
   expect((await worker.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
+  const running = async () => {
+    const { stdout } = await cliProcess(firstDir, ["cluster", "status", "--json"], env);
+    return (JSON.parse(stdout) as { process: number; roles: string }[]).map(({ process: id, roles }) => [id, roles]);
+  };
+  const all = "http,apply,refresh,postback,cost";
+  const both = [
+    [first.child.pid, all],
+    [worker.child.pid, "refresh,postback,cost"],
+  ];
+  expect((await running()).sort()).toEqual(both.sort());
   expect(await worker.stop()).toBe(0);
 });
 

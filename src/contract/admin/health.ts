@@ -54,6 +54,7 @@ const node = Type.Object({
   version: Type.String(),
   started_at_ms: Type.Integer(),
   silent_ms: count("Time since its last sign of life; usually below 2,000"),
+  is_silent: Type.Boolean({ description: "Whether it has gone without stopping" }),
 });
 
 const lane = Type.Object({

@@ -14,7 +14,7 @@ import { countSetAside } from "../../../db/set-aside.ts";
 import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
 import type { BackupState } from "../../../domain/backup-schedule.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
-import { healthProblems, healthState, NODE_SILENT_MS_MAX } from "../../../domain/health.ts";
+import { healthProblems, healthState } from "../../../domain/health.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
 import type { Intake } from "../../../intake/intake.ts";
 import type { Progress } from "../../../intake/progress.ts";
@@ -25,6 +25,8 @@ import { VERSION } from "../../../version.ts";
 import type { Live } from "../../live/live.ts";
 
 const REFUSALS_LISTED_MAX = 200;
+/** A process gives a sign of life every two seconds. */
+const NODE_SILENT_MS_MAX = 15_000;
 
 /** What the process knows about itself, and what it needs to ask the tables for the rest. */
 export type HealthContext = OwnContext & StoredContext;
@@ -161,6 +163,7 @@ function nodeRecord({ nodeId, host, processId, address, roles, version, startedA
     version,
     started_at_ms: startedAtMs,
     silent_ms: silentMs,
+    is_silent: silentMs > NODE_SILENT_MS_MAX,
   };
 }
 
@@ -188,7 +191,7 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOver
     database: database
       ? {
           cubeAgeMs: database.cube_age_ms,
-          silentNodes: nodes.filter(({ silent_ms }) => silent_ms > NODE_SILENT_MS_MAX).length,
+          silentNodes: nodes.filter(({ is_silent }) => is_silent).length,
           setAside: database.set_aside,
           pausedLanes: lanes.filter(({ paused_until }) => paused_until !== "").length,
           accountErrors: accounts.filter(({ last_error }) => last_error !== "").length,

@@ -1,5 +1,4 @@
 import type { HealthAnswer } from "../../../../src/contract/admin/health.ts";
-import { NODE_SILENT_MS_MAX } from "../../../../src/domain/health.ts";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -23,7 +22,7 @@ export function Nodes({ health: { nodes, now_ms: nowMs } }: { health: HealthAnsw
     {
       name: "sign",
       title: text.sign,
-      cell: (node) => (node.silent_ms > NODE_SILENT_MS_MAX ? <Badge tone="bad">{sign(node)}</Badge> : text.alive),
+      cell: (node) => (node.is_silent ? <Badge tone="bad">{sign(node)}</Badge> : text.alive),
     },
   ];
   return (
