@@ -10,6 +10,7 @@ import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
 import { measureEntry, type NewEntry } from "./entry.ts";
 import { type Group, Groups, type Waiting } from "./group.ts";
+import { removeDraft } from "./packed-segment.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder, writeDurably } from "./segment.ts";
 
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
@@ -44,6 +45,7 @@ export class Journal {
 
   static async open(dir: string, options: JournalOptions): Promise<Journal> {
     const journal = new Journal(dir, await readOrMakeId(dir), options);
+    await removeDraft(dir);
     const segments = await listSegments(dir);
     for (const hole of holesOf(segments)) options.log.error(hole, "The journal has a hole; what it held is lost.");
     const last = segments.at(-1);
@@ -127,7 +129,9 @@ export class Journal {
 
   /** The segments that are no longer written, in order. */
   async closedSegments(): Promise<Segment[]> {
-    return (await listSegments(this.dir)).filter(({ from }) => from !== this.#segmentFrom);
+    // Asked before the files are listed: meanwhile another segment may be begun, and this one may have grown.
+    const active = this.#segmentFrom;
+    return (await listSegments(this.dir)).filter(({ from }) => from < active);
   }
 
   /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns their number. */

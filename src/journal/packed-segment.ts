@@ -32,16 +32,23 @@ const inflate = promisify(inflateRaw);
  */
 export async function packSegment(segment: Segment, signal?: AbortSignal): Promise<boolean> {
   const dir = dirname(segment.path);
-  const draft = join(dir, "packing.draft");
+  const draft = draftIn(dir);
   try {
     if (!(await writePacked(segment, draft, signal))) return false;
     await rename(draft, packedPath(dir, segment));
   } finally {
-    await rm(draft, { force: true });
+    await removeDraft(dir);
   }
   await syncFolder(dir);
   await unlink(segment.path);
   return true;
+}
+
+const draftIn = (dir: string) => join(dir, "packing.draft");
+
+/** Removes what was packed when the process was killed; it holds what users have sent. */
+export async function removeDraft(dir: string): Promise<void> {
+  await rm(draftIn(dir), { force: true });
 }
 
 async function writePacked(segment: Segment, path: string, signal: AbortSignal | undefined): Promise<boolean> {
@@ -83,7 +90,7 @@ async function packBlock(plain: Buffer, block: number): Promise<Buffer> {
   packed.copy(member, HEADER_BYTES);
   member.writeUInt32LE(crc32(plain), member.length - 8);
   member.writeUInt32LE(plain.length, member.length - 4);
-  // The plain file is about to go.
+  // The plain file will be deleted, so the packed block is tried first.
   const unpacked = await unpackMember(member, plain.length);
   if (!unpacked?.equals(plain)) throw new Error("A block does not unpack to what it was.");
   return member;

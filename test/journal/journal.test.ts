@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { ApiError } from "../../src/errors.ts";
@@ -222,3 +224,36 @@ test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: numb
     await journal.close();
   },
 );
+
+test("a segment that is just being begun is not pruned, however much was applied", async () => {
+  let gate: Promise<void> | undefined;
+  let goOn = () => {};
+  const disk = Object.assign(new FaultyDisk(), {
+    syncFolder: async (dir: string) => {
+      await gate;
+      await poolDisk.syncFolder(dir);
+    },
+  });
+  const journal = await openJournal(newFolder(), { disk });
+  await journal.append(entryOf("first"));
+  // The file of the next segment will be there, but not written before its name is durable.
+  gate = new Promise((resolve) => (goOn = resolve));
+  disk.faults.push("sync");
+  await journal.append(entryOf("lost")).catch(() => {});
+  const second = journal.append(entryOf("second"));
+  while ((await listSegments(journal.dir)).length < 2) await sleep(0);
+  expect(await journal.prune({ applied: EVER, modifiedBeforeMs: EVER })).toBe(0);
+  goOn();
+  await second;
+  expect(bodiesOf(await readAll(journal.dir, journal.durable))).toEqual(["first", "second"]);
+  await journal.close();
+});
+
+test("what a killed process has left of packing is removed", async () => {
+  const journal = await openJournal(newFolder());
+  const draft = join(journal.dir, "packing.draft");
+  await journal.close();
+  writeFileSync(draft, "what users have sent");
+  await (await openJournal(journal.dir)).close();
+  expect(existsSync(draft)).toBe(false);
+});
