@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Touch } from "../domain/attribution/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
+import { KIB } from "../limits.ts";
 import { copyJson, copyRows, copyText, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
@@ -82,8 +83,13 @@ const KEY_COLUMNS = sql`k.app_id, replace(k.key_value::text, '-', '') as key, k.
 const TOUCH_COLUMNS = sql`t.kind, t.ad_platform as platform, t.received_at_ms, t.turbo_promoted_object_id as campaign_id,
   t.channel, t.advertiser_id, t.gid, t.aid, t.cid, t.csite, t.ip, t.details`;
 
-/** One touch under one key, with the touch itself. */
-export type FoundRow = Pick<KeyRow, "key" | "week"> & Touch;
+type FoundKey = Pick<KeyRow, "key" | "week" | "touchId" | "touchedAtMs">;
+
+/** One touch under one key, with the touch itself unless its details are long. */
+export type FoundRow = FoundKey & (Touch | { kind: null });
+
+/** The details of ordinary clicks are shorter. Of long ones, a flood would fill the memory with what nobody looks at. */
+const DETAILS_BYTES_AT_ONCE = 2 * KIB;
 
 /**
  * All touches under many keys at once, by one scan of each week's index in key order: a quarter of the time that a
@@ -99,7 +105,8 @@ export async function findByKeys(
     sql`select replace(k.key_value::text, '-', '') as key, k.week, replace(k.touch_id::text, '-', '') as touch_id, k.touched_at_ms,
         ${TOUCH_COLUMNS}
       from touch_key k
-      join touch t on t.app_id = k.app_id and t.touch_id = k.touch_id and t.week = k.week
+      left join touch t on t.app_id = k.app_id and t.touch_id = k.touch_id and t.week = k.week
+        and octet_length(t.details::text) <= ${DETAILS_BYTES_AT_ONCE}
       where k.app_id = ${wanted.appId} and k.key_value = any(${[...wanted.keys].sort()}::uuid[])
         and k.touched_at_ms >= ${wanted.fromMs} and k.touched_at_ms <= ${wanted.untilMs} and k.week >= ${weekOf(wanted.fromMs)}::date
       limit ${limit + 1}`,

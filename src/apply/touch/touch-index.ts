@@ -49,16 +49,16 @@ export class TouchIndex {
     }
   }
 
-  /** Keeps the touches found, and returns where each stands, newest first under its key. */
+  /** Keeps the touches that were read, and returns where each one found stands, newest first under its key. */
   #byKey(appId: number, found: readonly FoundRow[]): Map<string, KeyRow[]> {
     const lists = new Map<string, KeyRow[]>();
     for (const { key, week, ...touch } of found) {
       const { touchedAtMs, touchId } = touch;
+      if (touch.kind !== null) this.#touches.set(touchKeyText(appId, touchId), touch);
       const row = { appId, key, touchedAtMs, touchId, week };
       const list = lists.get(key);
       if (list) list.push(row);
       else lists.set(key, [row]);
-      this.#touches.set(touchKeyText(appId, touchId), touch);
     }
     for (const list of lists.values()) list.sort(newestFirst);
     return lists;
