@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
 import { PACKAGE } from "../package-folder.ts";
-import { once, type WarmUp } from "./warm-up.ts";
+import type { WarmUp } from "./warm-up.ts";
 
 const FOLDER = fileURLToPath(new URL("dist/web/", PACKAGE));
 
@@ -38,13 +38,19 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 type ConsoleFile = { type: string; etag: string; plain: Buffer; br: Buffer; gzip: Buffer };
+type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
 /**
  * The console's files, all in memory (less than 2 MB). An address is a key of this table and never a path, so no
  * spelling can reach anything outside the folder.
  */
 export function consoleRoutes(server: FastifyInstance, warmUp: WarmUp): void {
-  const load = once(() => loadFiles(FOLDER));
+  let known: ConsoleFiles | undefined;
+  // A console that is not built is looked for again: somebody may be building it.
+  const load = (): ConsoleFiles => {
+    if (!known?.size) known = loadFiles(FOLDER);
+    return known;
+  };
   warmUp.add(load);
   server.get("/", { schema: { hide: true }, handler: async (_request, reply) => reply.redirect("/console/") });
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -77,7 +83,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile, n
   return reply.send(file.plain);
 }
 
-function loadFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
+function loadFiles(folder: string): ConsoleFiles {
   if (!existsSync(folder)) return new Map();
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name);

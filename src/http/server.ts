@@ -59,7 +59,7 @@ declare module "fastify" {
 }
 
 export async function createServer(context: ServerContext): Promise<FastifyInstance> {
-  const warmUp = new WarmUp();
+  const warmUp = new WarmUp(context.log);
   const later = (compile: () => void) => warmUp.add(compile);
   // Reads the certificates of all authorities, which the first connection to a platform would otherwise do.
   warmUp.add(() => createSecureContext());

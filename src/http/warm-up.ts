@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
 
 const BEGIN_AFTER_MS = 30_000;
 const PIECE_AFTER_MS = 100;
@@ -9,8 +11,13 @@ const PIECE_AFTER_MS = 100;
  * one piece at a time, but not during the start, which would take half as long again.
  */
 export class WarmUp {
+  readonly #log: Pick<Log, "warn">;
   readonly #pieces: (() => unknown)[] = [];
   #timer: NodeJS.Timeout | undefined;
+
+  constructor(log: Pick<Log, "warn">) {
+    this.#log = log;
+  }
 
   add(piece: () => unknown): void {
     this.#pieces.push(piece);
@@ -24,9 +31,18 @@ export class WarmUp {
 
   #wait(ms: number): void {
     this.#timer = setTimeout(() => {
-      this.#pieces.shift()?.();
+      this.#next();
       if (this.#pieces.length > 0) this.#wait(PIECE_AFTER_MS);
     }, ms).unref();
+  }
+
+  /** Whoever needs a piece that fails now meets the same failure then, and only then is it worth an error. */
+  #next(): void {
+    try {
+      this.#pieces.shift()?.();
+    } catch (error) {
+      this.#log.warn({ reason: messageOf(error) }, "Something could not be prepared before it is needed.");
+    }
   }
 }
 
