@@ -13,6 +13,7 @@ import { DiskThread } from "../journal/disk-thread.ts";
 import { type Flush, Journal } from "../journal/journal.ts";
 import { Packing } from "../journal/packing.ts";
 import { Unconfirmed } from "../journal/unconfirmed.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { AppBacklog } from "./app-backlog.ts";
@@ -267,7 +268,8 @@ export class Flow {
     const removed = (await unlessHeld(pool, () => this.journal.prune({ applied, modifiedBeforeMs }))) ?? 0;
     if (removed > 0) this.#log.info({ segments: removed }, "Applied journal segments were removed.");
     const isBusy = this.#pace.isBusy();
-    if (this.intake.diskObstacle()) return "idle";
+    // Packing frees most of a segment, and needs less than one meanwhile.
+    if (this.intake.diskFreeBytes < 2 * LIMITS.segmentBytes) return "idle";
     const packed = await unlessHeld(pool, async (tx) => {
       await allowIdle(tx, PACK_MS_MAX);
       return this.#packing.packOne({ applied, isBusy, signal });
