@@ -102,7 +102,8 @@ async function readParts(executor: Executor, parts: readonly Part[], window: Win
       const found = await readPart(executor, part, { limit, offset });
       keys.push(...found);
       const isBehind = found.length === 0 && offset > 0 && part !== parts.at(-1);
-      offset = isBehind ? offset - (await countWhere(executor, part.where)) : 0;
+      // Users may have come since the part was read.
+      offset = isBehind ? Math.max(0, offset - (await countWhere(executor, part.where))) : 0;
     }
   }
   return keys;
