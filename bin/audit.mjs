@@ -37,7 +37,9 @@ if (report?.metadata?.vulnerabilities === undefined) {
 
 /** Their places in node_modules. */
 function deliveredPackages() {
-  const bundled = JSON.parse(readFileSync(join(root, "dist", "bundle", "packages.json"), "utf8"));
+  const bundled = ["bundle", "web"].flatMap((part) =>
+    JSON.parse(readFileSync(join(root, "dist", part, "packages.json"), "utf8")),
+  );
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const beside = Object.keys(packages).filter((path) => path !== "" && !packages[path].dev);
   return new Set([...bundled, ...beside]);

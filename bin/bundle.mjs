@@ -1,11 +1,12 @@
 // Bundles what is delivered: the server with its threads, the command line and the client, together with the packages that they
 // use. Finding, opening and linking some seven hundred modules took more than half of a start.
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { nameShipped } from "./shipped.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const finished = join(root, "dist", "bundle");
@@ -13,6 +14,8 @@ const finished = join(root, "dist", "bundle");
 process.chdir(root);
 /** Gets its name once it is complete: an interrupted build leaves no half of a program. */
 const folder = `${finished}.${process.pid}`;
+for (const name of readdirSync(dirname(finished)).filter((entry) => /^bundle\.\d+$/.test(entry)))
+  rmSync(join(dirname(finished), name), { recursive: true, force: true });
 
 /** The server, with the threads that its modules start as a script beside themselves. */
 const SERVER = ["main", "apply/worker", "backup/backup-worker", "journal/disk-worker", "intake/body/large-body-worker"];
@@ -30,7 +33,8 @@ writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
 copyFileSync(join(root, "bin", "load.cjs"), join(folder, "load.js"));
 for (const { fileName, name } of [...server, ...commands].filter(({ isEntry }) => isEntry)) startBy(name, fileName);
 chmodSync(join(folder, "cli.js"), 0o755);
-nameShipped([...server, ...commands, ...client]);
+const modules = [...server, ...commands, ...client].flatMap(({ moduleIds }) => moduleIds);
+nameShipped(folder, modules);
 compile([...server, ...commands]);
 rmSync(finished, { recursive: true, force: true });
 renameSync(folder, finished);
@@ -85,22 +89,4 @@ function compile(output) {
     stdio: ["ignore", 2, 2],
   });
   if (status !== 0) throw new Error("The bundle could not be compiled.");
-}
-
-/** The packages whose code is in the bundle: their licences, for whoever gets it, and their places, for bin/audit.mjs. */
-function nameShipped(output) {
-  const modules = output.flatMap(({ moduleIds }) => moduleIds);
-  const places = modules.flatMap((id) => /^(.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id)?.[1] ?? []);
-  const packages = [...new Set(places.map((place) => resolve(place)))].sort();
-  const paths = packages.map((place) => relative(root, place).split(sep).join("/"));
-  writeFileSync(join(folder, "packages.json"), `${JSON.stringify(paths, undefined, 2)}\n`);
-  writeFileSync(join(folder, "LICENSES.txt"), packages.map(licenceOf).join(`\n${"-".repeat(80)}\n\n`));
-}
-
-function licenceOf(place) {
-  const { name, version, license, author } = JSON.parse(readFileSync(join(place, "package.json"), "utf8"));
-  const file = readdirSync(place).find((entry) => /^(?:licen[sc]e|copying)/i.test(entry));
-  if (!file && !license) throw new Error(`${place} has no licence.`);
-  const text = file ? readFileSync(join(place, file), "utf8").trim() : `${license}, ${author?.name ?? author ?? name}`;
-  return `${name} ${version}\n\n${text}\n`;
 }

@@ -5,7 +5,8 @@ const { existsSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { Script } = require("node:vm");
 
-const COMPILED = join(__dirname, `compiled-${process.version}-${process.arch}`);
+const { version, platform, arch } = process;
+const COMPILED = join(__dirname, `compiled-${version}-${platform}-${arch}`);
 const isCompiled = existsSync(COMPILED);
 const loaded = new Map();
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { nameShipped } from "../bin/shipped.mjs";
 
 const OUTPUT = fileURLToPath(new URL("../dist/web/", import.meta.url));
 
@@ -22,10 +23,24 @@ function compressed(): Plugin {
   };
 }
 
+/** Names the packages whose code the browser gets. */
+function shipped(): Plugin {
+  let modules: string[] = [];
+  return {
+    name: "shipped",
+    generateBundle(_, bundle) {
+      modules = Object.values(bundle).flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    },
+    closeBundle() {
+      nameShipped(OUTPUT, modules);
+    },
+  };
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "/console/",
-  plugins: [compressed()],
+  plugins: [compressed(), shipped()],
   build: {
     outDir: OUTPUT,
     emptyOutDir: true,

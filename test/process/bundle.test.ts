@@ -51,6 +51,15 @@ test("a command that runs out of work before it is done does not look like a suc
   expect(await attempt.ended()).toBe(13);
 });
 
+test("the packages in the console are named, for the audit and with their licences", () => {
+  const named: string[] = jsonOf("dist/web/packages.json");
+  const licences = textOf("dist/web/LICENSES.txt");
+  for (const name of ["react", "react-dom", "@tanstack/react-query"]) {
+    expect(named).toContain(`node_modules/${name}`);
+    expect(licences).toContain(`${name} ${jsonOf(`node_modules/${name}/package.json`).version}\n\n`);
+  }
+});
+
 test("the packages in the bundle are named, for the audit and with their licences", () => {
   const named: string[] = jsonOf("dist/bundle/packages.json");
   const beside = Object.keys(jsonOf("package.json").dependencies);

@@ -1,0 +1,1 @@
+export function nameShipped(folder: string, modules: readonly string[]): void;
