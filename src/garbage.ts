@@ -4,7 +4,7 @@ import { LIMITS } from "./limits.ts";
 
 /** How far a heap may grow before V8 collects garbage, in percent of what is in use. */
 const GROWTH_PERCENT = 30;
-/** By then all threads of the start are loaded. */
+/** By then all threads of the start are loaded. One that starts later is compiled without its bytecode. */
 const AFTER_MS = 2_000;
 
 /**

@@ -80,8 +80,9 @@ export function isSameGroup(one: UserGroup, other: UserGroup): boolean {
 }
 
 /**
- * Changes totals, after the users were stored. The rows are locked in sorted order, so that two transactions that change
- * the same ones cannot deadlock, and last, because senders of postbacks change them too, with orders locked.
+ * Changes totals, after the users were stored. The rows are locked in sorted order, and nearly always last, because
+ * senders of postbacks change them too, with orders locked. Only an erasure beside a sender can deadlock; the database
+ * ends one of the two, and it is repeated.
  */
 export async function changeTotals(tx: Executor, changes: TotalChanges): Promise<void> {
   const list = changes.list();

@@ -39,7 +39,7 @@ export function sharedBuffersMb(memoryBytes: number): number {
   return Math.round(Math.min(1_024, Math.max(128, memoryBytes / 8 / MIB)));
 }
 
-/** A twentieth of the disk, between 512 and 4,096 MiB: it leaves a small disk to the data, and a large one few checkpoints. */
+/** A twentieth of the disk, between 512 and 4,096 MiB: checkpoints are rare on a large disk, and a small one is left to the data. */
 export function walMb(diskBytes: number): number {
   return Math.round(Math.min(4_096, Math.max(512, diskBytes / 20 / MIB)));
 }
