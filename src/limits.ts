@@ -198,6 +198,8 @@ const SHARED = {
   transactionIdleMs: 30_000,
   /** How long a check on a new database connection may take before the server counts as silent. */
   connectionCheckMs: 2_000,
+  /** How long positions of the primary are remembered. A replica further behind than this is not read. */
+  replicaLagMs: 5 * 60_000,
   rememberedDays: 10_000,
 } as const;
 

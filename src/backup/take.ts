@@ -159,14 +159,14 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
 type Parts = { source: BackupSource; wish: BackupWish; room: Room; journalId: string };
 
 async function saveTables(client: pg.PoolClient, { source, wish, room, journalId }: Parts) {
-  const listed = await listTables(client);
+  const listed = await listTables(client, "durable");
   return transactionOn(
     client,
     async (tx) => {
       // The first statement that reads takes the snapshot: what it sees cannot be dropped any more.
       await lockTables(tx, namesOf(listed));
       await writePortably(tx);
-      const tables = await listTables(tx);
+      const tables = await listTables(tx, "durable");
       await lockTables(tx, namesOf(tables));
       const { version } = await describeDatabase(tx);
       const cursor = await readCursor(tx, journalId);

@@ -375,23 +375,6 @@ describe("flags", () => {
   });
 });
 
-test("a click with long details decides as others do, and its details are kept", async () => {
-  // Long details are not read together with the keys of a batch.
-  const callback = `https://callback.example/${"c".repeat(4_000)}`;
-  await click(NOW_MS - HOUR_MS, { oaid: "u", aid: "short" });
-  await click(NOW_MS - HOUR_MS + 1, { oaid: "u", aid: "long", callback });
-  await stage.applyAll();
-  await registerAt("u", NOW_MS);
-  await stage.applyAll();
-  expect(await userOf("u")).toMatchObject({ aid: "long" });
-  expect(await outcomesOf("u")).toEqual([
-    ["long", "won"],
-    ["short", "later_touch_won"],
-  ]);
-  const { rows } = await stage.pool.query("select details from touch where aid = 'long'");
-  expect(Object.values(rows[0].details)).toContain(callback);
-});
-
 test("a renamed client keeps its decision, and a late touch finds it there", async () => {
   await click(NOW_MS - 2 * HOUR_MS, { oaid: "old", aid: "first" });
   await registerAt("old", NOW_MS);

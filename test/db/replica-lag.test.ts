@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { LAG_MS_MAX, ReplicaLag } from "../../src/db/replica/replica-lag.ts";
+import { ReplicaLag } from "../../src/db/replica/replica-lag.ts";
+import { LIMITS } from "../../src/limits.ts";
+
+const LAG_MS_MAX = LIMITS.replicaLagMs;
 
 test("nothing is known before the replica has confirmed a position", () => {
   const lag = new ReplicaLag();

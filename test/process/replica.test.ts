@@ -10,29 +10,30 @@ import { makeDataDir } from "./launch.ts";
 
 const dataDir = makeDataDir();
 let pair: ReplicatedDatabase;
-let server: TouchpointProcess;
+let server: TouchpointProcess | undefined;
 let app: App;
 let admin: ConsoleUser;
 
 beforeAll(async () => {
   pair = await ReplicatedDatabase.create();
-  server = await start(pair.replicaUrl);
+  await start(pair.replicaUrl);
   app = await createExternalApp(pair.database, dataDir);
-  admin = await new ConsoleUser(server, "admin").signIn(pair.database.pool);
 });
 afterAll(async () => {
-  await server.kill();
+  await server?.kill();
   await pair.remove();
   await cleanUp(dataDir);
 });
 
-function start(replicaUrl: string): Promise<TouchpointProcess> {
-  return TouchpointProcess.start({ dataDir, env: { DATABASE_URL: pair.url, REPORT_DATABASE_URL: replicaUrl } });
+async function start(replicaUrl: string): Promise<void> {
+  await server?.stop();
+  server = await TouchpointProcess.start({ dataDir, env: { DATABASE_URL: pair.url, REPORT_DATABASE_URL: replicaUrl } });
+  admin = await new ConsoleUser(server, "admin").signIn(pair.database.pool);
 }
 
 async function registerAndApply(clientId: string): Promise<void> {
-  expect((await server.register(app, clientId)).code).toBe(0);
-  await server.settle();
+  expect((await server!.register(app, clientId)).code).toBe(0);
+  await server!.settle();
 }
 
 /** Whether the console shows a user. */
@@ -89,7 +90,7 @@ test("the primary serves while the replica is away, and no report fails", async 
   expect(await shows("away")).toBe(true);
   await eventually(async () => expect((await health()).problems).toContain("replica_away"));
   expect((await health()).replica).toMatchObject({ obstacle: expect.stringMatching(/./), lag_ms: 0 });
-  const { body } = await fetch(`${server.url}/metrics`).then(async (answer) => ({ body: await answer.text() }));
+  const { body } = await fetch(`${server!.url}/metrics`).then(async (answer) => ({ body: await answer.text() }));
   expect(body).toMatch(/^touchpoint_replica_away 1$/m);
 
   await pair.startReplica();
@@ -98,15 +99,13 @@ test("the primary serves while the replica is away, and no report fails", async 
 });
 
 test("a server that is no replica of this database is not read, and the health page says why", async () => {
-  await server.stop();
-  server = await start(pair.url);
+  await start(pair.url);
   await eventually(async () =>
     expect((await health()).replica.obstacle).toBe("The server at REPORT_DATABASE_URL is not a replica."),
   );
   expect(await shows("away")).toBe(true);
 
-  await server.stop();
-  server = await start(pair.replicaUrl.replace(/\/[^/]*$/, "/template1"));
+  await start(pair.replicaUrl.replace(/\/[^/]*$/, "/template1"));
   await eventually(async () =>
     expect((await health()).replica.obstacle).toBe("REPORT_DATABASE_URL leads to another database than DATABASE_URL."),
   );

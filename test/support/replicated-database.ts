@@ -27,12 +27,14 @@ export class ReplicatedDatabase {
     const superuser = database.superuserUrlBy(database.port);
     await database.stop();
     const folder = join(dirname(database.cluster), "replica");
-    // The primary does not run, so its files are whole.
+    const pair = new ReplicatedDatabase(database, { folder, port: await freePort() });
+    // A replica follows from a log that was written for replicas: the embedded database's is not.
+    await pair.#start("primary", database.cluster, database.port);
+    await pair.#stop("primary");
     cpSync(database.cluster, folder, { recursive: true });
     writeFileSync(join(folder, "standby.signal"), "");
     appendFileSync(join(folder, "postgresql.auto.conf"), `primary_conninfo = '${superuser}'\n`);
     own(folder, database.cluster);
-    const pair = new ReplicatedDatabase(database, { folder, port: await freePort() });
     await pair.#start("primary", database.cluster, database.port);
     await pair.startReplica();
     return pair;
@@ -100,14 +102,22 @@ export class ReplicatedDatabase {
       ...runner,
       cwd: folder,
       env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", "pipe"],
     });
     this.#processes.set(which, child);
-    await eventually(async () => {
+    let said = "";
+    child.stderr.on("data", (text) => (said = `${said}${text}`.slice(-2_000)));
+    const ended = new Promise<never>((_, reject) =>
+      child.once("exit", () => reject(new Error(`The ${which} has ended: ${said}`))),
+    );
+    // Later it may.
+    ended.catch(() => {});
+    const ready = eventually(async () => {
       const client = new pg.Client(this.database.urlBy(port));
       await client.connect();
       await client.end();
     });
+    await Promise.race([ready, ended]);
   }
 
   async #stop(which: "primary" | "replica"): Promise<void> {

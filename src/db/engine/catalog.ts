@@ -13,8 +13,8 @@ type TableRow = { name: string; columns: string[]; bytes: number; parent: string
 const isOurs = sql`n.nspname = current_schema() and c.relname ~ '^[a-z][a-z0-9_]*$' and not exists (
   select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`;
 
-/** All tables whose rows survive a crash, by name. A partitioned table is listed by its partitions. */
-export async function listTables(executor: Executor): Promise<StoredTable[]> {
+/** Tables that hold rows, by name: all, or those that survive a crash. A partitioned table is listed by its partitions. */
+export async function listTables(executor: Executor, which: "all" | "durable"): Promise<StoredTable[]> {
   const rows = await query<TableRow>(
     executor,
     sql`select c.relname as name, pg_table_size(c.oid) as bytes, parent.relname as parent,
@@ -24,7 +24,7 @@ export async function listTables(executor: Executor): Promise<StoredTable[]> {
           order by a.attnum) as columns
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       left join pg_inherits i on i.inhrelid = c.oid left join pg_class parent on parent.oid = i.inhparent
-      where c.relkind = 'r' and c.relpersistence = 'p' and ${isOurs} order by c.relname collate "C"`,
+      where c.relkind = 'r' and (${which === "all"} or c.relpersistence = 'p') and ${isOurs} order by c.relname collate "C"`,
   );
   return rows.map(({ name, columns, bytes, parent, bound }) => ({
     name,
@@ -83,7 +83,7 @@ export async function listRelations(executor: Executor): Promise<string[]> {
  * of a database with thousands of partitions.
  */
 export async function dropAll(executor: Executor, except: string): Promise<void> {
-  const parts = await listTables(executor);
+  const parts = await listTables(executor, "all");
   const leaves = parts.filter(({ name }) => name !== except);
   for (const { name } of leaves) await execute(executor, sql`drop table ${identifier(name)}`);
   const rest = await query<{ name: string; kind: string }>(

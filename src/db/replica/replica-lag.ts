@@ -1,5 +1,4 @@
-/** How long positions of the primary are remembered. A replica further behind than this is not read. */
-export const LAG_MS_MAX = 5 * 60_000;
+import { LIMITS } from "../../limits.ts";
 
 /**
  * How far a replica is behind the primary. Positions in the write-ahead log are compared, never the clocks of two
@@ -13,7 +12,7 @@ export class ReplicaLag {
 
   /** The primary's position, asked for at this moment or later. */
   notePrimary(position: number, atMs: number): void {
-    this.#waiting = this.#waiting.filter((one) => one.atMs >= atMs - LAG_MS_MAX);
+    this.#waiting = this.#waiting.filter((one) => one.atMs >= atMs - LIMITS.replicaLagMs);
     this.#waiting.push({ position, atMs });
   }
 
@@ -27,6 +26,6 @@ export class ReplicaLag {
   lagMs(nowMs: number): number | undefined {
     if (this.#wholeUntilMs === undefined) return undefined;
     const lagMs = Math.max(0, nowMs - this.#wholeUntilMs);
-    return lagMs <= LAG_MS_MAX ? lagMs : undefined;
+    return lagMs <= LIMITS.replicaLagMs ? lagMs : undefined;
   }
 }

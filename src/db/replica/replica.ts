@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { elapsedMs } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 import { type Loop, startLoop } from "../../loop.ts";
 import { within } from "../../within.ts";
@@ -8,7 +9,7 @@ import { openReportPool } from "../engine/database.ts";
 import { type Executor, query, sql } from "../engine/sql.ts";
 import { Server } from "../server/server.ts";
 import { findSessions } from "../server/sessions.ts";
-import { LAG_MS_MAX, ReplicaLag } from "./replica-lag.ts";
+import { ReplicaLag } from "./replica-lag.ts";
 
 const ASK_MS = 1_000;
 /** A replica that answers later than this is as good as away: the primary serves meanwhile. */
@@ -60,7 +61,7 @@ export class Replica {
   /** Why the replica is not read, or undefined when it is. */
   get obstacle(): string | undefined {
     if (this.reading) return undefined;
-    return this.#failure ?? `It is more than ${LAG_MS_MAX / 60_000} minutes behind.`;
+    return this.#failure ?? `It is more than ${LIMITS.replicaLagMs / 60_000} minutes behind.`;
   }
 
   async #ask(): Promise<"idle"> {

@@ -29,7 +29,7 @@ export class ReportReads {
   }
 
   /** For what cannot begin again, such as a stream. */
-  now(): Reading {
+  current(): Reading {
     return this.#replica() ?? this.#primary();
   }
 

@@ -12,7 +12,6 @@ import {
   orderListBody,
   userListBody,
 } from "../../contract/report/report.ts";
-import type { Reading } from "../../db/replica/report-reads.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { runAdReport } from "../../report/ad/ad-report.ts";
 import { readAdReport } from "../../report/ad/ad-report-request.ts";
@@ -104,12 +103,11 @@ function reportRoute<Body extends ReportSchema>(
       const sent = request.body as Type.Static<Body>;
       const app = await requireGranted(context, request.developer, sent.app_id);
       const cubeOf = hasRequestId ? app.appId : undefined;
-      const run = prepare(sent, app, request);
-      const answered = async (reading: Reading) => {
+      return context.reads.read(async (reading) => {
         reply.header(DATA_AGE, String(await dataAgeS(context, reading, cubeOf)));
-        return run(reading.pool);
-      };
-      return withinRate(context, request.developer, reply, () => context.reads.read(answered));
+        const run = prepare(sent, app, request);
+        return withinRate(context, request.developer, reply, () => run(reading.pool));
+      });
     },
   });
 }

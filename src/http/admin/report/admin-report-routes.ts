@@ -68,7 +68,7 @@ async function sendExport(
     await once(stream, "drain", { signal: AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]) });
   };
   running.exports += 1;
-  const exporting = exportRows(context.reads.now().pool, app, { what, format, write }).finally(() => {
+  const exporting = exportRows(context.reads.current().pool, app, { what, format, write }).finally(() => {
     running.exports -= 1;
   });
   exporting.then(
