@@ -15,7 +15,7 @@ import { insertOutbox } from "../../src/db/outbox.ts";
 import { settingsFileOf } from "../../src/intake/settings-copy.ts";
 import { claim, DAY_MS, ERASURE_KEY, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
 import { log, makeApp } from "../db/temp-database.ts";
-import { entryOf, openJournal } from "../journal/temp-journal.ts";
+import { entryOf, openJournal, packAll } from "../journal/temp-journal.ts";
 import { eventually } from "../support/patience.ts";
 import { BackupStage, contents, type Target } from "./backup-stage.ts";
 
@@ -88,7 +88,7 @@ test("a restored database has every row, partition and sequence of the original,
   ]);
 });
 
-test("an old backup beside a newer journal catches up: the tables become those of the original", async () => {
+test("an old backup beside a newer journal, which is packed, catches up: the tables become those of the original", async () => {
   const { source } = stage;
   const { dir, manifest } = await stage.take();
   await source.register("later");
@@ -97,6 +97,7 @@ test("an old backup beside a newer journal catches up: the tables become those o
   await source.applyAll();
   const target = await stage.target();
   const dirOfJournal = stage.copyJournal(target);
+  await packAll(dirOfJournal);
   const restored = await stage.restore(dir, target);
   expect(restored).toMatchObject({ journal: "kept", until: source.journal.durable });
   expect(restored.until).toBeGreaterThan(manifest.journal.until);

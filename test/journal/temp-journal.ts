@@ -5,7 +5,9 @@ import { type Disk, poolDisk } from "../../src/journal/disk.ts";
 import type { Entry, EntryHead } from "../../src/journal/entry.ts";
 import { decodeEntry } from "../../src/journal/entry.ts";
 import { Journal, type JournalOptions } from "../../src/journal/journal.ts";
+import { packSegment } from "../../src/journal/packed-segment.ts";
 import { type JournalItem, JournalReader } from "../../src/journal/reader.ts";
+import { listSegments } from "../../src/journal/segment.ts";
 import { createLog } from "../../src/log.ts";
 
 const folders: string[] = [];
@@ -48,6 +50,11 @@ export async function journalOfSegments(segments: readonly (readonly (string | B
     for (const body of bodies) await journal.append(entryOf(body));
   }
   return journal;
+}
+
+/** Packs every segment, also the last one. Nobody may be writing the journal. */
+export async function packAll(dir: string): Promise<void> {
+  for (const segment of await listSegments(dir)) await packSegment(segment);
 }
 
 /** Everything that a fresh reader finds, in reads of at most `bytesMax`. */
