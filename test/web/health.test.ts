@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
+import { noteNode, removeNode } from "../../src/db/node.ts";
 import { BASE, track } from "../http/fixture.ts";
 import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
@@ -29,9 +30,17 @@ beforeAll(async () => {
   // Without a platform, so that nothing is stored; and more than the half minute's worth of bytes that may come at once.
   const click = `${site.server.url}${BASE}/event/click/?app_id=${app.appId}&click_id=${"1".repeat(8_000)}`;
   await Promise.all(Array.from({ length: 10 }, () => fetch(click)));
+  await noteNode(pool, { ...GONE, host: "b-machine", processId: 4711, address: "http://b-machine:8080" });
+  await pool.query("update node set seen_at_ms = seen_at_ms - 60000 where node_id = $1", [GONE.nodeId]);
   await site.server.settle();
 });
-afterAll(() => pool.end());
+afterAll(async () => {
+  await removeNode(pool, GONE.nodeId);
+  await pool.end();
+});
+
+/** A process that has gone a minute ago. */
+const GONE = { nodeId: "gone", roles: ["postback"], version: "0.0.9" };
 
 const lasting = new LastingVisit(() => site);
 
@@ -58,6 +67,10 @@ test("shows the state of the server, and what needs attention", async () => {
   await page.getByText("An account at an ad platform reports an error.").waitFor();
   await page.getByText("The token has expired.").waitFor();
   await page.getByText(/^PostgreSQL 18/).waitFor();
+  await page.getByText("A process of this installation has gone without stopping").waitFor();
+  const processes = page.getByRole("region", { name: "Processes" });
+  await processes.getByText("b-machine · 4711").waitFor();
+  await processes.getByText("now", { exact: true }).waitFor();
   // It refreshes by itself, and draws the history.
   await page.getByText("Since this page was opened").waitFor();
   const lanes = page.getByRole("region", { name: "Postbacks" });
