@@ -116,11 +116,10 @@ function startLoops({ config, log, clock, database, vault, flow }: Parts) {
   const { roles, appleAttributionUrl: url } = config;
   const { pool } = database;
   const { intake, journal } = flow;
+  const progress = { durable: () => journal.durable, backlogBytes: () => intake.backlogBytes };
   return [
     ...(roles.has("http") ? [{ name: "asa", loop: startTokenResolver({ pool, log, clock, url, intake }) }] : []),
-    ...(roles.has("refresh")
-      ? [{ name: "refresh", loop: startRefresh({ pool, log, durable: () => journal.durable }) }]
-      : []),
+    ...(roles.has("refresh") ? [{ name: "refresh", loop: startRefresh({ pool, log, ...progress }) }] : []),
     ...(roles.has("postback")
       ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault }) }]
       : []),

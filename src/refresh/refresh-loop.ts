@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { IntakePace } from "../intake/pace.ts";
+import { MIB } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { refreshOnce } from "./refresh.ts";
@@ -10,7 +11,7 @@ const IDLE_MS = 500;
 const TURN_MS = 1_000;
 /** Slices that are counted at the same time while there is little traffic. */
 const SLICES_AT_ONCE = 2;
-/** The rest after a turn, as a multiple of its length. Under heavy traffic the cores belong to collection. */
+/** The rest after a turn, as a multiple of its length. Under heavy traffic the cores belong to collection and apply. */
 const RESTS = { quiet: 0.5, busy: 4 };
 
 /**
@@ -19,17 +20,20 @@ const RESTS = { quiet: 0.5, busy: 4 };
  */
 const SPREAD_EVERY_MS = 10 * 60_000;
 
-export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number };
+/** While more than this waits for apply, as during an import, it will soon mark again what is counted now. */
+const BEHIND_BYTES = 1 * MIB;
+
+export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number; backlogBytes: () => number };
 
 /** Keeps the cube up to date with what apply has marked. */
-export function startRefresh({ pool, log, durable }: RefreshLoopOptions): Loop {
+export function startRefresh({ pool, log, durable, backlogBytes }: RefreshLoopOptions): Loop {
   const pace = new IntakePace(durable);
   let restUntilMs = 0;
   let spreadAtMs = 0;
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
-    const isBusy = pace.isBusy();
+    const isBusy = pace.isBusy() || backlogBytes() > BEHIND_BYTES;
     const isSpread = startedMs >= spreadAtMs;
     const atOnce = isBusy ? 1 : SLICES_AT_ONCE;
     const counted = await refreshOnce(pool, { signal, forMs: TURN_MS, atOnce, adChanges: isSpread ? "all" : "rare" });
