@@ -1,4 +1,4 @@
-import { lookup as resolve } from "node:dns";
+import { lookup } from "node:dns";
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -46,7 +46,6 @@ export class Sender {
    */
   send(request: HttpRequest, connection: "kept" | "fresh", stopping?: AbortSignal): Promise<Sent> {
     const { mayCall, deadlineMs, replyBytesMax = REPLY_BYTES_MAX } = this.#options;
-    const deadline = AbortSignal.timeout(deadlineMs);
     const url = new URL(request.url);
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) !== 0 && !mayCall(host)) {
@@ -61,12 +60,18 @@ export class Sender {
         ...(request.body !== undefined && { "content-length": Buffer.byteLength(request.body) }),
       },
       agent: connection === "kept" ? kept : false,
-      signal: stopping ? AbortSignal.any([deadline, stopping]) : deadline,
+      ...(stopping && { signal: stopping }),
       lookup: guarded(mayCall),
     };
-    return new Promise((settle) => {
+    return new Promise((resolve) => {
       let hasLeft = false;
       const call = (isTls ? https : http).request(url, options);
+      // A timer, because a signal makes the call watch itself with a dozen listeners.
+      const deadline = setTimeout(() => call.destroy(new Error(silenceOf(deadlineMs))), deadlineMs);
+      const settle = (sent: Sent) => {
+        clearTimeout(deadline);
+        resolve(sent);
+      };
       call.on("socket", (socket) => {
         if (!socket.connecting) hasLeft = true;
         else socket.once(isTls ? "secureConnect" : "connect", () => (hasLeft = true));
@@ -101,8 +106,12 @@ export class Sender {
   }
 }
 
+function silenceOf(deadlineMs: number): string {
+  return `No answer within ${deadlineMs / 1000} s.`;
+}
+
 function reasonOf(error: Error, deadlineMs: number): string {
-  if (error.name === "AbortError" || error.name === "TimeoutError") return `No answer within ${deadlineMs / 1000} s.`;
+  if (error.name === "AbortError") return silenceOf(deadlineMs);
   const { code } = error as NodeJS.ErrnoException;
   return code ? `The connection failed (${code}).` : messageOf(error).slice(0, 200);
 }
@@ -110,7 +119,7 @@ function reasonOf(error: Error, deadlineMs: number): string {
 /** Resolves a name to allowed addresses only, so that the address that is called is the one that was checked. */
 function guarded(mayCall: (address: string) => boolean): LookupFunction {
   return (hostname, options, answer) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const allowed = (error ? [] : addresses).filter(({ address }) => mayCall(address));
       const refusal = error ?? (allowed.length > 0 ? null : new Error(`${hostname} is in a private network.`));
       if (refusal) answer(refusal, "", 0);

@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Callback, storeCallback } from "../../src/db/callback.ts";
 import { Sender } from "../../src/outbound/sender.ts";
@@ -187,6 +189,19 @@ describe("a sender", () => {
     gate.answer = undefined;
     expect(await mine.send(request(gate.url), "kept")).toEqual({ kind: "unknown", reason: "No answer within 1 s." });
     mine.close();
+  });
+
+  test("waits for the end of an answer no longer than for its beginning", async () => {
+    const slow = createServer((_, response) => response.writeHead(200).write("It begins."));
+    await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+    const { port } = slow.address() as AddressInfo;
+    const mine = sender(1_000);
+    expect(await mine.send(request(`http://127.0.0.1:${port}/`), "kept")).toEqual({
+      kind: "unknown",
+      reason: "No answer within 1 s.",
+    });
+    mine.close();
+    slow.close();
   });
 
   test("does not read an endless answer", async () => {
