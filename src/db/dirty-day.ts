@@ -20,6 +20,7 @@ export async function markSlices(tx: Executor, slices: readonly Slice[], receive
       select app_id, cohort, day, number, number, ${receivedAtMs}
       from (select nextval('mark_number') as number offset 0) mark, ${slice}
       order by app_id, cohort, day ${onConflict}`,
+    "mark_slices",
   );
 }
 

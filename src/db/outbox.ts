@@ -97,7 +97,11 @@ const current = sql`outbox.outbox_id, outbox.client_id`;
 /** Deletes the rows whose attempt is still the current one, and returns them. */
 export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<Current[]> {
   if (fences.length === 0) return [];
-  return query<Current>(tx, sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning ${current}`);
+  return query<Current>(
+    tx,
+    sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning ${current}`,
+    "end_outbox",
+  );
 }
 
 /** Postpones the rows whose attempt is still the current one, and returns them. */

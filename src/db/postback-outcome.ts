@@ -64,6 +64,7 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
         and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> ${STATUS.accepted}
       returning postback.app_id, postback.client_id, postback.trace_id, postback.status,
         postback.accepted_day, case when postback.ad_platform <> '' then u.cohort_day end as cohort_day`,
+    "settle_postbacks",
   );
   await showSettled(tx, rows, nowMs);
 }

@@ -117,6 +117,7 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
     sql`select orders.app_id, orders.client_id, orders.trace_id, orders.back_cents from orders join (select distinct * from ${ordersOf(orders)}) wanted
         on orders.app_id = wanted.app_id and orders.client_id = wanted.client_id collate "C" and orders.trace_id = wanted.trace_id collate "C"
       order by orders.app_id, orders.client_id, orders.trace_id for update of orders`,
+    "lock_told_orders",
   );
   const after = await query<ToldOrder & UserGroup>(
     tx,
@@ -134,6 +135,7 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
         group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
       where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"
       returning orders.app_id, orders.client_id, orders.trace_id, orders.back_cents, orders.registered_day, orders.ad_platform`,
+    "show_postbacks_in_orders",
   );
   await countTold(tx, before, after);
 }

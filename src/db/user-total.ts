@@ -105,6 +105,7 @@ export async function changeTotals(tx: Executor, changes: TotalChanges): Promise
       on conflict (app_id, registered_day, ad_platform) do update set users = t.users + excluded.users,
         pay_count = t.pay_count + excluded.pay_count, pay_cents = t.pay_cents + excluded.pay_cents,
         pay_max_cents = greatest(t.pay_max_cents, excluded.pay_max_cents), back_cents = t.back_cents + excluded.back_cents`,
+    "change_totals",
   );
   await settleLeft(
     tx,

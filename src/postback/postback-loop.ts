@@ -20,7 +20,12 @@ export type PostbackLoopOptions = { config: PostbackConfig; log: Log; clock: Clo
 
 /** Sends postbacks as they fall due. */
 export function startPostbacks({ config, log, clock, database, vault }: PostbackLoopOptions): Loop {
-  const pool = openPool(database.server, { log, connectionsMax: CONNECTIONS, name: "postback" });
+  const pool = openPool(database.server, {
+    log,
+    connectionsMax: CONNECTIONS,
+    name: "postback",
+    prefersIndexes: true,
+  });
   const worker = new PostbackWorker({
     pool,
     vault,

@@ -66,9 +66,14 @@ export type InCamelCase<Row> = { [Key in keyof Row]: Key extends `${string}_${st
 /**
  * The statement's rows. Each column has its key in camelCase, aliases included: `touched_at_ms` is `touchedAtMs`. What
  * the interface calls `touched_at_ms` is named where its answer is made, so that every row is read in the same way.
+ * With a name, see `execute`.
  */
-export async function query<Row extends InCamelCase<Row>>(executor: Executor, statement: Sql): Promise<Row[]> {
-  const { fields, rows } = await run(executor, statement);
+export async function query<Row extends InCamelCase<Row>>(
+  executor: Executor,
+  statement: Sql,
+  name?: string,
+): Promise<Row[]> {
+  const { fields, rows } = await run(executor, statement, name);
   return rows.map(rowMaker(fields.map((field) => field.name))) as Row[];
 }
 
