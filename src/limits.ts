@@ -188,6 +188,8 @@ const SHARED = {
   failedSignInNames: 10,
   /** Postbacks of one account at the same time. */
   postbacksInFlight: 64,
+  /** Postbacks of one account that are in flight, or whose outcomes wait for the database. */
+  postbacksHeld: 256,
   postbacksAtOnce: 500,
   costPullsAtOnce: 4,
   /**

@@ -6,7 +6,8 @@ import { CALLBACK_MACROS, MACRO } from "../domain/postback/callback.ts";
 import { callbackLaneOf } from "../domain/postback/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { HttpRequest } from "../platform/connector/connector.ts";
-import { type Channel, type Delivery, isOfThePast, type Parcel } from "./channel.ts";
+import { type Channel, type Delivery, isOfThePast, type Plan } from "./channel.ts";
+import type { Parcel } from "./parcel.ts";
 
 export type CallbackDeps = { sender: Sender; clock: Clock };
 
@@ -25,11 +26,12 @@ export class CallbackChannel implements Channel {
     this.#callback = callback;
   }
 
-  skips(parcel: Parcel): string | undefined {
-    return isOfThePast(parcel, this.#deps.clock()) ? "late" : undefined;
+  plan(parcel: Parcel): Plan {
+    if (isOfThePast(parcel, this.#deps.clock())) return { kind: "skip", reason: "late" };
+    return { kind: "attempt", deliver: () => this.#deliver(parcel) };
   }
 
-  async deliver(parcel: Parcel): Promise<Delivery> {
+  async #deliver(parcel: Parcel): Promise<Delivery> {
     const request = callbackRequest(this.#callback, parcel, this.#deps.clock());
     const sent = await this.#deps.sender.send(request, "kept");
     if (sent.kind !== "reply") return { kind: "later", reason: sent.reason, isDown: true };

@@ -1,31 +1,5 @@
-import type { ClaimedRow } from "../db/outbox.ts";
-import type { UserAccount } from "../db/user-account.ts";
-import type { TouchKind } from "../domain/attribution/touch.ts";
 import { LATE_MS } from "../domain/postback/postback-rule.ts";
-
-/** What receivers are told about a user. */
-export type ParcelUser = Pick<
-  UserAccount,
-  "clientId" | "wxOpenid" | "wxUnionid" | "osPlatform" | "ip" | "ua" | "device"
->;
-
-/** A claimed row with its facts from the tables. */
-export type Parcel = {
-  row: ClaimedRow;
-  /** Undefined when the user is gone. */
-  user: ParcelUser | undefined;
-  /** The kind of the touch that won the user. */
-  touchKind: TouchKind;
-  /** From the postback: what happened and when, its amount, and its order. */
-  moment: string;
-  atMs: number;
-  valueCents: number | null;
-  traceId: string;
-  /** The id by which receivers detect repeats. */
-  dedupeId: string;
-  createdAtMs: number;
-  resent: number;
-};
+import type { Parcel } from "./parcel.ts";
 
 /**
  * How an attempt ended. `later`: to be tried again; when the receiver is down, everything in the same channel waits.
@@ -37,6 +11,9 @@ export type Delivery =
   | { kind: "given_up"; reason: string }
   | { kind: "later"; reason: string; isDown: boolean };
 
+/** What to do with a parcel: nothing, for a reason that is known without a call, or an attempt to deliver it. */
+export type Plan = { kind: "skip"; reason: string } | { kind: "attempt"; deliver: () => Promise<Delivery> };
+
 /** A channel to a receiver: an account at a platform, or a callback of the app. */
 export type Channel = {
   lane: string;
@@ -44,9 +21,7 @@ export type Channel = {
   version: string;
   /** 0 means no limit. */
   ratePerS: number;
-  /** Why nothing is sent, as far as that is known without a call, or undefined when the receiver is to be called. */
-  skips(parcel: Parcel): string | undefined;
-  deliver(parcel: Parcel): Promise<Delivery>;
+  plan(parcel: Parcel): Plan;
 };
 
 /** The reason when it is unknown whether the platform has counted. */

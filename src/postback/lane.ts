@@ -4,18 +4,15 @@ import type { Clock } from "../clock.ts";
 import { inTransaction } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { endPause, notePause } from "../db/lane-pause.ts";
-import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
-import { postbackKeyText } from "../db/postback.ts";
+import { type ClaimedRow, claimOutbox, type Fence } from "../db/outbox.ts";
 import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
-import { loadParcelFacts } from "../db/postback-parcel.ts";
-import { loadUsers } from "../db/user-account.ts";
 import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
-import { md5 } from "../domain/user/identity.ts";
 import { messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { Breaker, Pace } from "./breaker.ts";
-import type { Channel, Delivery, Parcel } from "./channel.ts";
+import type { Channel, Delivery, Plan } from "./channel.ts";
+import { loadParcels, type Parcel } from "./parcel.ts";
 
 export type LaneDeps = {
   pool: pg.Pool;
@@ -31,31 +28,44 @@ export type LaneDeps = {
   dayOf: (appId: number, atMs: number) => string;
 };
 
-/** How long outcomes wait for others, to be recorded together. */
-const GATHER_MS = 2;
-/** How often the lane looks for more to send while nothing lands. */
+/** How long free places and outcomes wait for others, so that fewer statements claim and record more rows. */
+const GATHER_MS = 5;
+/** How often the lane looks for more to send while nothing else is due. */
 const IDLE_MS = 50;
 const AGAIN_MS = 500;
 /** Attempts to record outcomes after a stop signal: the database may be about to stop, too. */
 const LAST_TRIES = 20;
 const REASON_LENGTH_MAX = 500;
 
+/** A claim: its attempt, and until when other processes leave the row alone. */
+type Hold = { attempts: number; leaseUntilMs: number };
+
+type Attempt = { row: ClaimedRow; deliver: () => Promise<Delivery> };
+
+/** How an attempt ends in the tables. */
+type End = Pick<PostbackOutcome, "status" | "reason"> & { dueAtMs?: number };
+
 /**
  * Sends everything due in one lane, many at a time. Lanes are independent: when one platform is slow or down, only its
  * own postbacks wait.
  *
- *   outbox ─claim─▶ in flight ─▶ outcome ─record─▶ gone (accepted, failed, skipped) or due again later
+ *   outbox ─claim─▶ in flight ─▶ landed ─record─▶ gone (accepted, failed, skipped) or due again later
+ *
+ * Claiming and recording go on side by side, each in transactions of its own: neither waits for the other's round trips,
+ * and calls are under way during both.
  */
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #breaker = new Breaker();
-  /** Rows claimed by this lane and not recorded yet, which must not be taken for those of a dead process. */
-  readonly #held = new Set<number>();
+  /** Rows claimed by this lane and not recorded yet. */
+  readonly #held = new Map<number, Hold>();
   #channel: Channel;
   #pace: Pace;
   #flying = 0;
   #landed: PostbackOutcome[] = [];
-  #onLanded = () => {};
+  #isRecording = false;
+  /** Called whenever a call has landed, and whenever outcomes are recorded. */
+  #onChange = () => {};
   /** The end of the pause stored in the database; 0 while it is unknown what an earlier process left there. */
   #notedUntilMs: number | undefined = 0;
 
@@ -78,32 +88,42 @@ export class Lane {
 
   /** Ends only when the outcomes of everything sent are recorded, even if the database is away meanwhile. */
   async run(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      // At the same time: held rows are never claimed again, and neither waits for the other's round trips.
-      const [claimed] = await Promise.all([signal.aborted ? 0 : this.#claim(), this.#record(signal)]);
-      if (claimed === 0 && this.#flying === 0 && this.#landed.length === 0) return;
-      if (this.#landed.length === 0) await this.#landing();
+    for (let isMoreDue = true; ; ) {
+      const room = signal.aborted ? 0 : this.#room();
+      const claimed = room === 0 ? 0 : await this.#claim(room, signal);
+      if (room > 0) isMoreDue = claimed === room;
+      if (this.#held.size > 0) await this.#change(isMoreDue);
+      else if (claimed === 0) return;
     }
   }
 
-  /** Waits until something lands, or there may be more to claim, and gathers what lands at the same moment. */
-  async #landing(): Promise<void> {
-    const stop = new AbortController();
-    const landed = new Promise<void>((resolve) => (this.#onLanded = resolve));
-    await Promise.race([landed, sleep(IDLE_MS, undefined, { signal: stop.signal }).catch(() => {})]);
-    stop.abort();
-    await sleep(GATHER_MS);
+  /** Waits until everything is recorded, or there may be more to claim: when half of the places are free, or after a while. */
+  #change(isMoreDue: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, isMoreDue ? GATHER_MS : IDLE_MS);
+      this.#onChange = () => {
+        if (this.#held.size > 0 && !(isMoreDue && this.#flying <= LIMITS.postbacksInFlight / 2)) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
-  async #claim(): Promise<number> {
+  /** The number of rows that may be claimed now. */
+  #room(): number {
     const nowMs = this.#deps.elapsed();
-    const free = Math.max(0, this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying);
-    const limit = this.#pace.room(nowMs, free);
-    if (limit === 0) return 0;
+    const places = this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying;
+    return this.#pace.room(nowMs, Math.max(0, Math.min(places, LIMITS.postbacksHeld - this.#held.size)));
+  }
+
+  async #claim(limit: number, signal: AbortSignal): Promise<number> {
     try {
-      const { claimed, parcels } = await this.#take(limit);
-      this.#pace.took(parcels.length);
-      for (const parcel of parcels) void this.#fly(parcel);
+      const { claimed, attempts, leaseUntilMs } = await this.#take(limit);
+      this.#pace.took(attempts.length);
+      for (const { row, deliver } of attempts) {
+        this.#held.set(row.outboxId, { attempts: row.attempts, leaseUntilMs });
+        void this.#fly(row, deliver, signal);
+      }
       return claimed;
     } catch (error) {
       if (this.#held.size === 0) throw error;
@@ -118,88 +138,109 @@ export class Lane {
    * rows end in the same transaction. Otherwise apply would take them for attempted rows and leave them alone, although a
    * click that arrives just then may bring the missing id.
    */
-  #take(limit: number): Promise<{ claimed: number; parcels: Parcel[] }> {
+  async #take(limit: number): Promise<{ claimed: number; attempts: Attempt[]; leaseUntilMs: number }> {
     const { pool, clock, leaseMs } = this.#deps;
+    const { lane } = this.#channel;
     const nowMs = clock();
-    const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, limit, except: [...this.#held] };
+    const leaseUntilMs = nowMs + leaseMs;
+    // Rows whose lease has ended meanwhile are not those of a dead process.
+    const except = [...this.#held].flatMap(([outboxId, hold]) => (hold.leaseUntilMs <= nowMs ? [outboxId] : []));
     return inTransaction(pool, async (tx) => {
-      const all = await loadParcels(tx, await claimOutbox(tx, { lane: this.#channel.lane, ...lease }));
-      const judged = all.map((parcel) => ({ parcel, reason: this.#skipReason(parcel) }));
-      const skipped = judged.flatMap(({ parcel, reason }) =>
-        reason === undefined ? [] : [this.#outcomeOf(parcel.row, { kind: "skipped", reason })],
-      );
+      const parcels = await loadParcels(tx, await claimOutbox(tx, { lane, nowMs, leaseUntilMs, limit, except }));
+      const attempts: Attempt[] = [];
+      const skipped: PostbackOutcome[] = [];
+      for (const parcel of parcels) {
+        const plan = this.#plan(parcel);
+        if (plan.kind === "attempt") attempts.push({ row: parcel.row, deliver: plan.deliver });
+        else skipped.push(this.#outcomeOf(parcel.row, { kind: "skipped", reason: plan.reason }));
+      }
       await recordOutcomes(tx, skipped, nowMs);
-      const parcels = judged.filter(({ reason }) => reason === undefined).map(({ parcel }) => parcel);
-      return { claimed: all.length, parcels };
+      return { claimed: parcels.length, attempts, leaseUntilMs };
     });
   }
 
-  #skipReason(parcel: Parcel): string | undefined {
+  /** A parcel that cannot be prepared is an attempt that fails. The other rows are claimed all the same. */
+  #plan(parcel: Parcel): Plan {
     try {
-      return this.#channel.skips(parcel);
-    } catch {
-      // The error shows again on sending, and is logged there. The other rows are claimed all the same.
-      return undefined;
+      return this.#channel.plan(parcel);
+    } catch (error) {
+      return { kind: "attempt", deliver: () => Promise.reject(error) };
     }
   }
 
-  async #fly(parcel: Parcel): Promise<void> {
+  async #fly(row: ClaimedRow, deliver: Attempt["deliver"], signal: AbortSignal): Promise<void> {
     this.#flying += 1;
-    this.#held.add(parcel.row.outboxId);
-    const delivery = await this.#channel.deliver(parcel).catch((error: unknown): Delivery => {
+    const delivery = await deliver().catch((error: unknown): Delivery => {
       this.#deps.log.error({ lane: this.#channel.lane, reason: messageOf(error) }, "A postback could not be prepared.");
       return { kind: "later", reason: messageOf(error), isDown: false };
     });
     this.#flying -= 1;
     if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(this.#deps.elapsed());
     else if (delivery.kind !== "skipped") this.#breaker.succeeded();
-    this.#landed.push(this.#outcomeOf(parcel.row, delivery));
-    this.#onLanded();
+    this.#landed.push(this.#outcomeOf(row, delivery));
+    if (!this.#isRecording) void this.#recordLanded(signal);
+    this.#onChange();
   }
 
   #outcomeOf(row: ClaimedRow, delivery: Delivery): PostbackOutcome {
-    const { clock, backOffMs, dayOf } = this.#deps;
-    const { appId, clientId, eventType, subject, outboxId, attempts } = row;
-    const base = {
-      appId,
-      clientId,
-      eventType,
-      subject,
-      outboxId,
-      attempts,
-      backCents: 0,
-      dueAtMs: 0,
-      acceptedDay: null,
+    const end = this.#endOf(row, delivery);
+    // Written out without a spread, which would cost more than the rest: this happens for every postback.
+    return {
+      appId: row.appId,
+      clientId: row.clientId,
+      eventType: row.eventType,
+      subject: row.subject,
+      outboxId: row.outboxId,
+      attempts: row.attempts,
+      status: end.status,
+      reason: end.reason,
+      backCents: delivery.kind === "accepted" ? delivery.cents : 0,
+      dueAtMs: end.dueAtMs ?? 0,
+      acceptedDay: delivery.kind === "accepted" ? this.#deps.dayOf(row.appId, this.#deps.clock()) : null,
     };
+  }
+
+  #endOf({ attempts }: ClaimedRow, delivery: Delivery): End {
     switch (delivery.kind) {
-      case "accepted": {
-        const told = { backCents: delivery.cents, acceptedDay: dayOf(appId, clock()) };
-        return { ...base, ...told, status: POSTBACK_STATUS.accepted, reason: "" };
-      }
+      case "accepted":
+        return { status: POSTBACK_STATUS.accepted, reason: "" };
       case "skipped":
-        return { ...base, status: POSTBACK_STATUS.skipped, reason: storable(delivery.reason) };
+        return { status: POSTBACK_STATUS.skipped, reason: storable(delivery.reason) };
       case "given_up":
-        return { ...base, status: POSTBACK_STATUS.givenUp, reason: storable(delivery.reason) };
+        return { status: POSTBACK_STATUS.givenUp, reason: storable(delivery.reason) };
       case "later": {
-        const waitMs = backOffMs[attempts - 1];
+        const waitMs = this.#deps.backOffMs[attempts - 1];
         const reason = storable(delivery.reason);
         if (waitMs !== undefined) {
-          return { ...base, status: POSTBACK_STATUS.waiting, reason, dueAtMs: clock() + waitMs };
+          return { status: POSTBACK_STATUS.waiting, reason, dueAtMs: this.#deps.clock() + waitMs };
         }
-        return {
-          ...base,
-          status: POSTBACK_STATUS.givenUp,
-          reason: `Given up after ${attempts} attempts. ${reason}`,
-        };
+        return { status: POSTBACK_STATUS.givenUp, reason: `Given up after ${attempts} attempts. ${reason}` };
       }
     }
   }
 
+  /** Records what has landed, and whatever lands meanwhile. */
+  async #recordLanded(signal: AbortSignal): Promise<void> {
+    this.#isRecording = true;
+    while (this.#landed.length > 0) {
+      await sleep(GATHER_MS);
+      const outcomes = this.#landed;
+      this.#landed = [];
+      await this.#record(outcomes, signal);
+      for (const outcome of outcomes) this.#release(outcome);
+      this.#onChange();
+    }
+    this.#isRecording = false;
+  }
+
+  /** A row that was due again when its outcome was recorded may have been claimed a second time since. */
+  #release({ outboxId, attempts }: Fence): void {
+    if (this.#held.get(outboxId)?.attempts === attempts) this.#held.delete(outboxId);
+  }
+
   /** Records outcomes. An accepted postback must not be forgotten, so this waits while the database is away. */
-  async #record(signal: AbortSignal): Promise<void> {
-    const outcomes = this.#landed;
-    this.#landed = [];
-    for (let lastTries = 0; outcomes.length > 0; ) {
+  async #record(outcomes: readonly PostbackOutcome[], signal: AbortSignal): Promise<void> {
+    for (let lastTries = 0; lastTries <= LAST_TRIES; ) {
       const pause = this.#breaker.pause();
       try {
         await inTransaction(this.#deps.pool, async (tx) => {
@@ -207,15 +248,13 @@ export class Lane {
           if (pause?.untilMs !== this.#notedUntilMs) await this.#notePause(tx, pause);
         });
         this.#notedUntilMs = pause?.untilMs;
-        break;
+        return;
       } catch (error) {
         this.#warn(error, "Outcomes of postbacks wait for the database.");
         if (signal.aborted) lastTries += 1;
-        if (lastTries > LAST_TRIES) break;
         await sleep(AGAIN_MS);
       }
     }
-    for (const { outboxId } of outcomes) this.#held.delete(outboxId);
   }
 
   /** Stores the pause together with the outcomes that caused it, so that every process can show it. */
@@ -235,44 +274,4 @@ export class Lane {
 /** Makes a reason storable. Reasons quote others' answers, and a NUL in one would keep all outcomes waiting. */
 function storable(reason: string): string {
   return reason.replaceAll("\u0000", "").slice(0, REASON_LENGTH_MAX).toWellFormed();
-}
-
-async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
-  if (rows.length === 0) return [];
-  const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows), [])];
-  const factsByKey = new Map(facts.map((one) => [postbackKeyText(one), one]));
-  const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
-  return rows.map((row) => {
-    const known = factsByKey.get(postbackKeyText(row));
-    return {
-      row,
-      user: usersByKey.get(`${row.appId}\t${row.clientId}`),
-      touchKind: known?.touchKind ?? "click",
-      moment: known?.moment ?? "",
-      atMs: known?.atMs ?? 0,
-      valueCents: known?.valueCents ?? null,
-      traceId: known?.traceId ?? "",
-      createdAtMs: known?.createdAtMs ?? 0,
-      resent: known?.resent ?? 0,
-      dedupeId: dedupeIdOf({ ...row, madeFor: known?.madeFor || row.clientId, createdAtMs: known?.createdAtMs ?? 0 }),
-    };
-  });
-}
-
-/**
- * The same id in every attempt, including requested ones, even if the client's id has changed. The time of creation
- * distinguishes the client from a later one with the same id.
- */
-export function dedupeIdOf(of: {
-  appId: number;
-  madeFor: string;
-  eventType: string;
-  subject: string;
-  createdAtMs: number;
-}): string {
-  return md5(`${of.appId}\n${of.madeFor}\n${of.eventType}\n${of.subject}\n${of.createdAtMs}`);
-}
-
-function oneOfEach(rows: readonly ClaimedRow[]): ClaimedRow[] {
-  return [...new Map(rows.map((row) => [`${row.appId}\t${row.clientId}`, row])).values()];
 }

@@ -5,7 +5,8 @@ import { laneOf } from "../domain/postback/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import { isOwnAddress } from "../platform/account.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
-import { ANSWER_LOST, type Channel, type Delivery, isOfThePast, type Parcel } from "./channel.ts";
+import { ANSWER_LOST, type Channel, type Delivery, isOfThePast, type Plan } from "./channel.ts";
+import type { Parcel } from "./parcel.ts";
 
 /** Values lent to the account, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
@@ -14,6 +15,8 @@ export type Lent = Readonly<Record<string, string>>;
 export type ChannelParts = { account: PlatformAccount; connector: PostbackConnector; lent: Lent };
 
 export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
+
+const WITHOUT_USER: Delivery = { kind: "later", reason: "The user is not known yet.", isDown: false };
 
 /** The channel to a platform through one of the app's accounts. */
 export class PlatformChannel implements Channel {
@@ -37,20 +40,27 @@ export class PlatformChannel implements Channel {
     return this.#account.ratePerS;
   }
 
-  skips(parcel: Parcel): string | undefined {
-    const conversion = conversionOf(parcel);
-    if (!conversion) return undefined;
-    if (isOfThePast(parcel, this.#deps.clock())) return "late";
-    const prepared = this.#prepare(conversion);
-    return prepared.kind === "skip" ? prepared.reason : undefined;
-  }
-
-  async deliver(parcel: Parcel): Promise<Delivery> {
+  plan(parcel: Parcel): Plan {
     const conversion = conversionOf(parcel);
     // During a replay of the journal, a waiting postback exists before its user.
-    if (!conversion) return { kind: "later", reason: "The user is not known yet.", isDown: false };
+    if (!conversion) return { kind: "attempt", deliver: async () => WITHOUT_USER };
+    if (isOfThePast(parcel, this.#deps.clock())) return { kind: "skip", reason: "late" };
+    const prepared = this.#prepare(conversion);
+    if (prepared.kind === "skip") return prepared;
+    const account = this.#account;
+    return {
+      kind: "attempt",
+      deliver: async () => {
+        // Another attempt may have got a new token meanwhile.
+        const current = account === this.#account ? prepared : this.#prepare(conversion);
+        return this.#deliver(conversion, parcel, current);
+      },
+    };
+  }
+
+  async #deliver(conversion: Conversion, parcel: Parcel, prepared: Prepared): Promise<Delivery> {
     const used = this.#account.secrets.access_token ?? "";
-    const first = await this.#try(conversion, parcel);
+    const first = await this.#try(prepared, parcel);
     if (first.kind !== "token") return first;
     const { tokens: flow, ownKey } = this.#connector;
     // A person gave the key, and only a person can give another one.
@@ -63,7 +73,7 @@ export class PlatformChannel implements Channel {
     const refreshed = await this.#deps.tokens.refresh(this.#account, { flow, fields, used });
     if (refreshed.kind !== "refreshed") return this.#withoutToken(`${first.reason} No new token: ${refreshed.reason}`);
     this.#account = refreshed.account;
-    const second = await this.#try(conversion, parcel);
+    const second = await this.#try(this.#prepare(conversion), parcel);
     return second.kind === "token" ? this.#withoutToken(`Refused with a new token as well: ${second.reason}`) : second;
   }
 
@@ -76,11 +86,7 @@ export class PlatformChannel implements Channel {
     return { kind: "later", reason, isDown: true };
   }
 
-  async #try(
-    conversion: Conversion,
-    { row, valueCents }: Parcel,
-  ): Promise<Delivery | { kind: "token"; reason: string }> {
-    const prepared = this.#prepare(conversion);
+  async #try(prepared: Prepared, { row, valueCents }: Parcel): Promise<Delivery | { kind: "token"; reason: string }> {
     if (prepared.kind === "skip") return { kind: "skipped", reason: prepared.reason };
     const mayRepeat = prepared.dedupes || this.#account.settings.repeats === "yes";
     if (row.wasInFlight && !mayRepeat) return { kind: "given_up", reason: ANSWER_LOST };

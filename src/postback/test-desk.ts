@@ -98,7 +98,9 @@ export class TestDesk {
     const tokens = new TokenDesk({ pool, vault, clock, sender: tokenSender });
     try {
       const channel = new PlatformChannel({ pool, vault, clock, sender, tokens }, parts);
-      const delivery = await channel.deliver(parcel);
+      const plan = channel.plan(parcel);
+      const delivery: Delivery =
+        plan.kind === "attempt" ? await plan.deliver() : { kind: "skipped", reason: plan.reason };
       return outcomeOf(test, delivery, sender.calls, clock());
     } finally {
       sender.close();

@@ -13,7 +13,7 @@ import { newNonce } from "../outbound/account-token.ts";
 import { loadConnectors } from "../outbound/connectors.ts";
 import type { Conversion } from "../platform/connector/connector.ts";
 import type { Vault } from "../vault.ts";
-import type { Parcel, ParcelUser } from "./channel.ts";
+import type { Parcel, ParcelUser } from "./parcel.ts";
 import { type ChannelParts, conversionOf, lentTo, preparedFor } from "./platform-channel.ts";
 import type { TestWish } from "./test-wish.ts";
 

@@ -11,7 +11,7 @@ import { LIMITS } from "../limits.ts";
 import { readAccountPlatform, readAdvertiserId } from "../platform/account.ts";
 import { CODED, type Connectors } from "../platform/connectors.ts";
 import { clickFieldsOf, clickKeysOf, testMarkOf } from "../platform/test-click.ts";
-import type { ParcelUser } from "./channel.ts";
+import type { ParcelUser } from "./parcel.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -2,25 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
-import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import { loadPauses } from "../../src/db/lane-pause.ts";
-import { loadAccount } from "../../src/db/platform-account.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { pay } from "../db/apply-stage.ts";
-import { vault } from "../db/temp-database.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { Gate } from "./gate.ts";
-import { BACK_OFF_MS, LEASE_MS, PostbackStage, until } from "./postback-stage.ts";
+import { LEASE_MS, PostbackStage, until } from "./postback-stage.ts";
 
 let stage: PostbackStage;
 let engine: OceanEngineStandIn;
 let kuaishou: KuaishouStandIn;
-let tencent: TencentStandIn;
 let gate: Gate;
 beforeAll(async () => {
   stage = await PostbackStage.open();
   const { clock } = stage;
   [engine, kuaishou] = [await startOceanEngine({ clock }), await startKuaishou({ clock })];
-  tencent = await startTencent({ clock });
 });
 beforeEach(async () => {
   await stage.begin();
@@ -28,15 +24,17 @@ beforeEach(async () => {
 });
 afterEach(() => {
   gate.close();
-  for (const standIn of [engine, kuaishou, tencent]) {
+  for (const standIn of [engine, kuaishou]) {
     standIn.fail = () => undefined;
     standIn.accepted.length = 0;
   }
 });
 afterAll(async () => {
   await stage.close();
-  await Promise.all([engine, kuaishou, tencent].map((standIn) => standIn.close()));
+  await Promise.all([engine, kuaishou].map((standIn) => standIn.close()));
 });
+
+const PLACES = LIMITS.postbacksInFlight;
 
 let people = 0;
 
@@ -55,7 +53,7 @@ const never = new AbortController().signal;
 describe("a platform that is down", () => {
   test("is probed from time to time, and gets everything when it is back", async () => {
     await stage.oceanEngine(engine.url);
-    await users("bytedance", 70);
+    await users("bytedance", PLACES + 6);
     const worker = stage.worker();
     engine.fail = () => "server_error";
     const turn = async (passedMs: number): Promise<number> => {
@@ -65,11 +63,11 @@ describe("a platform that is down", () => {
       await worker.rest();
       return engine.calls - before;
     };
-    // All calls under way fail at once, and count as one failure of the platform, not sixty-four.
+    // All calls under way fail at once, and count as one failure of the platform, not as many.
     const burst = await turn(0);
-    expect(burst).toBeGreaterThanOrEqual(64);
+    expect(burst).toBeGreaterThanOrEqual(PLACES);
     // Four may fail before it counts as down, and are replaced by four more.
-    expect(burst).toBeLessThanOrEqual(68);
+    expect(burst).toBeLessThanOrEqual(PLACES + 4);
     stage.nowMs += 60_000;
     expect(await turn(9_999)).toBe(0);
     expect(await turn(1)).toBe(1);
@@ -77,10 +75,10 @@ describe("a platform that is down", () => {
     expect(await turn(1)).toBe(1);
     expect(await turn(39_999)).toBe(0);
     engine.fail = () => undefined;
-    expect(await turn(1)).toBe(70 - 2);
+    expect(await turn(1)).toBe(PLACES + 6 - 2);
     stage.nowMs += 300_000;
     expect(await turn(0)).toBe(2);
-    expect(new Set(engine.accepted.map(({ key }) => key)).size).toBe(70);
+    expect(new Set(engine.accepted.map(({ key }) => key)).size).toBe(PLACES + 6);
   });
 
   test("is shown as paused until it is tried again, and no longer once it is back", async () => {
@@ -112,158 +110,20 @@ describe("a platform that is down", () => {
   test("and does not answer delays no other platform", async () => {
     await stage.oceanEngine(gate.url);
     await stage.kuaishou(kuaishou.url);
-    await users("bytedance", 100);
+    await users("bytedance", PLACES + 36);
     await users("kuaishou", 20);
     const worker = stage.worker();
     await worker.turn(never);
     await until(() => kuaishou.accepted.length === 20);
     await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("bytedance")));
-    await until(() => gate.calls.length >= 64);
+    await until(() => gate.calls.length >= PLACES);
     // The others have not even been claimed.
-    expect((await stage.outbox("in_flight")).filter(({ in_flight }) => in_flight)).toHaveLength(64);
-    expect(gate.calls).toHaveLength(64);
+    expect((await stage.outbox("in_flight")).filter(({ in_flight }) => in_flight)).toHaveLength(PLACES);
+    expect(gate.calls).toHaveLength(PLACES);
     gate.answer = { status: 200, body: '{"code":0}' };
-    for (let index = 0; index < 64; index += 1) gate.release(gate.answer);
+    for (let index = 0; index < PLACES; index += 1) gate.release(gate.answer);
     await worker.rest();
-    expect(gate.calls).toHaveLength(100);
-  });
-});
-
-describe("an expired token", () => {
-  const account = (change: Record<string, string> = {}) => ({
-    adPlatform: "tencent",
-    settings: {
-      url: `${tencent.url}/v3.0/user_actions/add`,
-      token_url: `${tencent.url}/oauth/token`,
-      client_id: tencent.clientId,
-      ...change,
-    },
-    secrets: {
-      access_token: tencent.tokens.accessToken,
-      refresh_token: tencent.tokens.refreshToken,
-      client_secret: tencent.clientSecret,
-    },
-  });
-  const stored = async () => {
-    const key = { appId: stage.stage.app.appId, adPlatform: "tencent", advertiserId: "" };
-    return (await loadAccount(stage.pool, vault, key))!;
-  };
-  async function players(count: number): Promise<void> {
-    await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
-    for (let index = 0; index < count; index += 1) {
-      people += 1;
-      await stage.stage.register(`p${people}`, { ad_data: { gdt_vid: `g${people}` } });
-    }
-    await stage.stage.applyAll();
-  }
-
-  test("is renewed once, no matter how many calls find out, and stored encrypted", async () => {
-    tencent.tokens.renew();
-    await stage.account({ ...account(), lastError: "It did not work.", lastErrorAtMs: 1 });
-    await players(20);
-    tencent.tokens.expire();
-    const before = tencent.calls;
-    await stage.send(stage.worker());
-    expect(tencent.accepted).toHaveLength(20);
-    expect(tencent.calls - before).toBe(20 + 1 + 20);
-    const { secrets, lastError, lastErrorAtMs, tokenExpiresAtMs } = await stored();
-    expect(secrets.access_token).toBe(tencent.tokens.accessToken);
-    expect([lastError, lastErrorAtMs, tokenExpiresAtMs]).toEqual(["", null, stage.nowMs + 86_400_000]);
-    const { rows } = await stage.pool.query("select secrets_sealed, settings::text from platform_account");
-    expect(JSON.stringify(rows)).not.toContain(tencent.tokens.accessToken);
-    // Later calls use the new token from the start.
-    await players(1);
-    await stage.send(stage.worker());
-    expect(tencent.calls - before).toBe(42);
-  });
-
-  async function statuses(): Promise<number[]> {
-    return [...new Set((await stage.postbacks("status")).map(({ status }) => Number(status)))];
-  }
-
-  /** As if all waits were over: waiting postbacks are due, and platforms that are down are tried again. */
-  async function later(): Promise<void> {
-    const { rows } = await stage.pool.query("select max(due_at_ms) as due from outbox");
-    stage.nowMs = Math.max(stage.nowMs, rows[0].due);
-    stage.elapsedMs += 3_600_000;
-  }
-
-  test("without a new one: the account says why, and waiting postbacks go out when it is authorised again", async () => {
-    tencent.tokens.renew();
-    await stage.account(account({ client_id: "somebody else" }));
-    await players(20);
-    tencent.tokens.expire();
-    const worker = stage.worker();
-    await stage.send(worker);
-    expect(await statuses()).toEqual([0]);
-    expect((await stored()).lastError).toMatch(/No new token: No token came: HTTP 200, code 11001/);
-    await later();
-    const asked = tencent.calls;
-    await stage.send(worker);
-    // One call and one token were refused: a missing token is requested from time to time, not for every postback.
-    expect(tencent.calls - asked).toBe(2);
-    await stage.account(account());
-    await later();
-    await stage.send(worker);
-    await later();
-    await stage.send(worker);
-    expect(await statuses()).toEqual([1]);
-    expect(tencent.accepted).toHaveLength(20);
-  });
-
-  test("whose replacement is refused too: the postback waits, and fails when its attempts are used up", async () => {
-    await stage.account(account());
-    await players(1);
-    const before = tencent.calls;
-    tencent.fail = (call) => ((call - before) % 3 === 2 ? undefined : "bad_token");
-    const worker = stage.worker();
-    await stage.send(worker);
-    expect(tencent.calls - before).toBe(3);
-    expect((await stored()).lastError).toMatch(/^Refused with a new token as well/);
-    for (const _ of BACK_OFF_MS) {
-      await later();
-      await stage.send(worker);
-    }
-    const reason = expect.stringMatching(/^Given up after \d+ attempts. Refused with a new token as well/);
-    expect(await stage.postbacks()).toMatchObject([{ status: 2, reason }]);
-  });
-
-  test("does not matter to an account with a key, which no refusal replaces", async () => {
-    tencent.tokens.renew();
-    const { settings, secrets } = account();
-    await stage.account({ ...account(), secrets: { ...secrets, postback_key: "refused-key" } });
-    await players(1);
-    const before = tencent.calls;
-    const worker = stage.worker();
-    await stage.send(worker);
-    // One call, and none for a new token.
-    expect(tencent.calls - before).toBe(1);
-    expect(await statuses()).toEqual([0]);
-    const { secrets: kept, lastError } = await stored();
-    expect(lastError).toMatch(/^postback_key was refused: The platform answered 11\d\d\d/);
-    expect(kept).toEqual({ ...secrets, postback_key: "refused-key" });
-    await stage.account({ adPlatform: "tencent", settings, secrets: { ...secrets, postback_key: "" } });
-    await later();
-    await stage.send(worker);
-    expect(await statuses()).toEqual([1]);
-  });
-
-  test("and no answer from the token server: only this account waits", async () => {
-    tencent.tokens.renew();
-    await stage.account(account({ token_url: `${gate.url}/oauth/token` }));
-    await stage.kuaishou(kuaishou.url);
-    await players(20);
-    await users("kuaishou", 20);
-    tencent.tokens.expire();
-    const worker = stage.worker();
-    await worker.turn(never);
-    await until(() => gate.calls.length > 0);
-    await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("tencent")));
-    expect(kuaishou.accepted).toHaveLength(20);
-    gate.release({ status: 500 });
-    await worker.rest();
-    expect(gate.calls).toHaveLength(1);
-    expect((await statuses()).sort()).toEqual([0, 1]);
+    expect(gate.calls).toHaveLength(PLACES + 36);
   });
 });
 
@@ -318,6 +178,30 @@ describe("a database that is away", () => {
     await worker.rest();
     expect(await stage.postbacks("status")).toEqual([{ status: 1 }]);
   });
+});
+
+test("outcomes that wait for the database delay no calls, until there are too many of them", async () => {
+  const held = LIMITS.postbacksHeld;
+  await stage.oceanEngine(engine.url);
+  await users("bytedance", held + 40);
+  const worker = stage.worker();
+  const holder = await stage.pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query("select 1 from postback for update");
+    await worker.turn(never);
+    await until(() => engine.accepted.length >= held);
+    const claimed = (await stage.outbox("in_flight")).filter(({ in_flight }) => in_flight);
+    expect(claimed).toHaveLength(held);
+    expect(engine.accepted).toHaveLength(held);
+    expect(await stage.pool.query("select 1 from postback where status <> 0")).toMatchObject({ rowCount: 0 });
+  } finally {
+    await holder.query("rollback");
+    holder.release();
+  }
+  await worker.rest();
+  expect(engine.accepted.filter(({ isDuplicate }) => !isDuplicate)).toHaveLength(held + 40);
+  expect(await stage.pool.query("select 1 from postback where status = 1")).toMatchObject({ rowCount: held + 40 });
 });
 
 test.each([

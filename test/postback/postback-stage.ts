@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { PostbackWorker, type WorkerOptions } from "../../src/postback/worker.ts";
 import { ApplyStage, NOW_MS } from "../db/apply-stage.ts";
 import { log, vault } from "../db/temp-database.ts";
@@ -90,7 +91,7 @@ export class PostbackStage {
       backOffMs: BACK_OFF_MS,
       mayCallPrivate: { platforms: true, callbacks: false },
       deadlineMs: PATIENCE_MS,
-      connectionsMax: 64,
+      connectionsMax: LIMITS.postbacksInFlight,
       ...change,
     });
     this.#workers.push(worker);
