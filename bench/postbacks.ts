@@ -15,6 +15,7 @@ import { RuleBook } from "../src/domain/attribution/attribution-rules.ts";
 import { calendarOf } from "../src/domain/calendar.ts";
 import { POSTBACK_STATUS } from "../src/domain/postback/postback.ts";
 import { laneOf } from "../src/domain/postback/postback-book.ts";
+import { LIMITS } from "../src/limits.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";
 import { type Child, type Setup, startChild, startServer } from "./children.ts";
@@ -22,8 +23,8 @@ import { withDatabase } from "./database.ts";
 import type { Cost, Measured } from "./figures.ts";
 
 const ROWS_AT_ONCE = 1_000;
-/** The number of calls that a lane has under way. */
-const CONNECTIONS = 64;
+/** As many calls at a time as a lane has under way. */
+const CONNECTIONS = LIMITS.postbacksInFlight;
 /** The first share of the postbacks only warms up. */
 const WARM_UP_SHARE = 0.2;
 const TARGET_PER_S = 1_000;
