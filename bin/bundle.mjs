@@ -18,7 +18,10 @@ for (const name of readdirSync(dirname(finished)).filter((entry) => /^bundle\.\d
   rmSync(join(dirname(finished), name), { recursive: true, force: true });
 
 /** The server, with the threads that its modules start as a script beside themselves. */
-const SERVER = ["main", "apply/worker", "backup/backup-worker", "journal/disk-worker", "intake/body/large-body-worker"];
+const SERVER = [
+  ...["main", "apply/worker", "backup/backup-worker", "journal/disk-worker"],
+  ...["intake/body/judge-worker", "intake/body/large-body-worker"],
+];
 /** A command loads only its own files, so the command line shares none with the server, which loads few and large ones. */
 const COMMANDS = ["cli"];
 const CLIENT = ["client/report-client"];

@@ -9,6 +9,7 @@ import {
   groupRoles,
   hours,
   httpUrl,
+  intakeThreads,
   integer,
   issuerUrl,
   listed,
@@ -46,6 +47,7 @@ export type Config = Readonly<{
   addressBytesPerS: number;
   requestTimeoutS: number;
   connectionsMax: number;
+  intakeThreads: number;
   journalPendingBytesMax: number;
   journalBacklogBytesMax: number;
   journalKeepDays: number;
@@ -153,6 +155,11 @@ export const SETTINGS = {
   ADDRESS_BYTES_PER_S: { fallback: "32MiB", read: bytes(1, 1_024 * GIB), hint: "the same in bytes" },
   REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time within which a request must arrive" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
+  INTAKE_THREADS: {
+    fallback: "",
+    read: intakeThreads,
+    hint: "threads that judge bodies of event collect beside the main thread; empty: two fewer than cores, at most 16",
+  },
   JOURNAL_PENDING_BYTES_MAX: {
     fallback: "64MiB",
     read: bytes(1 * MIB, 4 * GIB),
@@ -329,6 +336,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     addressBytesPerS: value("ADDRESS_BYTES_PER_S"),
     requestTimeoutS: value("REQUEST_TIMEOUT_S"),
     connectionsMax: value("CONNECTIONS_MAX"),
+    intakeThreads: value("INTAKE_THREADS"),
     journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
     journalBacklogBytesMax: value("JOURNAL_BACKLOG_BYTES_MAX"),
     journalKeepDays: value("JOURNAL_KEEP_DAYS"),

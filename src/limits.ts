@@ -169,12 +169,15 @@ const SHARED = {
   touchesPerKey: 50,
   /** Bodies up to this size are parsed on the main thread: whatever they hold, it takes a few milliseconds. */
   bodyBytesAtOnce: 128 * KIB,
+  /** Bodies up to this size, about a thousand events, go to judge threads: others wait behind one for some milliseconds. */
+  bodyBytesHandedOver: 512 * KIB,
   /** Values and depth of a larger body that is still parsed on the main thread. */
   bodyValuesAtOnce: 20_000,
   bodyDepthAtOnce: 64,
-  /** Bodies that may wait for the separate thread, and the apps whose metadata it keeps. */
+  /** Bodies that may wait for the thread of large bodies. */
   largeBodiesWaiting: 64,
-  largeBodyApps: 100,
+  /** The apps whose metadata a thread that judges bodies keeps. */
+  toldApps: 100,
   /** Requests handled in one turn of the event loop, except on the fast paths of event collect and links. */
   requestsPerTurn: 8,
   /** Bytes of a refused body that are read and discarded. */

@@ -41,7 +41,8 @@ export type HttpParts = {
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
   const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, backups, startedAtMs, missing } = parts;
   const { pool, reportPools } = database;
-  const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, budgets, refusals } = flow;
+  const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, judgeThreads, budgets, refusals } =
+    flow;
   const pace = new IntakePace(() => journal.durable);
   const live = new Live(startedAtMs);
   const failedSignIns = new FailedSignIns({ pool, clock, log });
@@ -67,6 +68,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     metrics,
     bodies,
     largeBodies,
+    judgeThreads,
     budgets,
     refusals,
     live,

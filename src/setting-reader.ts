@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { readAddress } from "./db/server/address.ts";
 import { type Grants, readGrants } from "./domain/access/role.ts";
 import { isLoopbackHost, isNetwork } from "./domain/network.ts";
@@ -38,6 +39,16 @@ export function nonEmpty(text: string): string {
 /** A number of seconds, read as milliseconds. */
 export function milliseconds(min: number, max: number) {
   return (text: string): number => integer(min, max)(text) * 1000;
+}
+
+const INTAKE_THREADS_MAX = 64;
+/** More do not help: then the main thread is the one that is busy. */
+const INTAKE_THREADS_UNASKED = 16;
+
+/** By default two cores are left: one for the main thread, one for the disk, apply and the database. */
+export function intakeThreads(text: string, cores = availableParallelism()): number {
+  if (text !== "") return integer(0, INTAKE_THREADS_MAX)(text);
+  return Math.min(INTAKE_THREADS_UNASKED, Math.max(0, cores - 2));
 }
 
 /** The parts of a list that is separated by commas. */

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig, SETTINGS } from "../src/config.ts";
 import { UsageError } from "../src/errors.ts";
+import { intakeThreads } from "../src/setting-reader.ts";
 
 const MIB = 1024 * 1024;
 
@@ -33,6 +34,8 @@ test.each<[string, string, string, unknown]>([
   ["TRUSTED_PROXIES", "", "trustedProxies", []],
   ["ROLES", "apply", "roles", new Set(["apply"])],
   ["DATABASE_URL", "postgres://u:p@h/db", "databaseUrl", "postgres://u:p@h/db"],
+  ["INTAKE_THREADS", "0", "intakeThreads", 0],
+  ["INTAKE_THREADS", "64", "intakeThreads", 64],
   ["SECRET_KEY", "AB".repeat(32), "secretKey", "ab".repeat(32)],
 ])("%s=%j is read as %s %j", (name, text, field, expected) => {
   expect(readConfig({ [name]: text })[field as "port"]).toEqual(expected);
@@ -64,11 +67,23 @@ const BAD: [string, string][] = [
   ["DISK_FREE_BYTES_MIN", "a lot"],
   ["EVENT_RETENTION_DAYS", "forever"],
   ["KNOWN_CLIENTS_MAX", "10"],
+  ["INTAKE_THREADS", "65"],
   ["SECRET_KEY", "short"],
 ];
 
 test.each(BAD)("%s=%j is refused in a sentence that names it", (name, text) => {
   expect(() => readConfig({ [name]: text })).toThrow(new RegExp(`^Bad settings:\\n {2}${name}=.+\\.$`));
+});
+
+test.each<[cores: number, threads: number]>([
+  [1, 0],
+  [2, 0],
+  [3, 1],
+  [8, 6],
+  [64, 16],
+])("on %i cores there are %i intake threads, unless they are set", (cores, threads) => {
+  expect(intakeThreads("", cores)).toBe(threads);
+  expect(intakeThreads("5", cores)).toBe(5);
 });
 
 test("one error names every bad setting, and shows no secret", () => {

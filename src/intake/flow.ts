@@ -17,6 +17,7 @@ import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { AppBacklog } from "./app-backlog.ts";
+import { JudgeThreads } from "./body/judge-threads.ts";
 import { LargeBodies } from "./body/large-bodies.ts";
 import { BodyRoom } from "./body-room.ts";
 import { IntakeBudgets } from "./budgets.ts";
@@ -49,6 +50,7 @@ export class Flow {
   readonly refusals: Refusals;
   readonly bodies: BodyRoom;
   readonly largeBodies: LargeBodies;
+  readonly judgeThreads: JudgeThreads;
   readonly budgets: IntakeBudgets;
   readonly backlog = new AppBacklog();
   readonly #config: Config;
@@ -84,6 +86,11 @@ export class Flow {
     this.refusals = refusals;
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
     this.largeBodies = new LargeBodies({ largeTurn: this.#largeTurn, refusals, log });
+    this.judgeThreads = new JudgeThreads({
+      threads: config.intakeThreads,
+      settings: { unpackedBytesMax: Math.min(LIMITS.bodyBytesHandedOver, config.bodyUnpackedBytesMax) },
+      log,
+    });
     this.budgets = new IntakeBudgets({
       app: { entriesPerS: config.appEntriesPerS, bytesPerS: config.appBytesPerS },
       address: { entriesPerS: config.addressEntriesPerS, bytesPerS: config.addressBytesPerS },
@@ -115,6 +122,8 @@ export class Flow {
       bodiesBytes: () => this.bodies.bytes,
       largeBodies: () => this.largeBodies.bodies,
       largeBodiesTotal: () => this.largeBodies.handedOver,
+      intakeThreads: () => this.judgeThreads.ready,
+      intakeThreadBodies: () => this.judgeThreads.handedOver,
       loopDelayMs: () => this.#loopDelay.longestMs,
       refusals: () => this.refusals.list(),
     });
@@ -170,7 +179,7 @@ export class Flow {
   /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch if it can. */
   async stop(ms: number): Promise<void> {
     await this.#loopDelay.stop();
-    await this.largeBodies.stop();
+    await Promise.all([this.largeBodies.stop(), this.judgeThreads.stop()]);
     await this.journal.close();
     // Each of these may wait for a database that is silent, which must not keep the others from stopping.
     await Promise.all([

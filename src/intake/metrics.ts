@@ -11,6 +11,8 @@ type LiveFigures = {
   bodiesBytes(): number;
   largeBodies(): number;
   largeBodiesTotal(): number;
+  intakeThreads(): number;
+  intakeThreadBodies(): number;
   loopDelayMs(): number;
   refusals(): readonly Counted[];
 };
@@ -96,6 +98,12 @@ export class Metrics {
     );
     this.gauge("touchpoint_large_bodies_total", "Large bodies that were given to their thread.", () =>
       live.largeBodiesTotal(),
+    );
+    this.gauge("touchpoint_intake_threads", "Threads that judge bodies beside the main thread.", () =>
+      live.intakeThreads(),
+    );
+    this.gauge("touchpoint_intake_thread_bodies_total", "Bodies that were given to these threads.", () =>
+      live.intakeThreadBodies(),
     );
     this.gauge("touchpoint_event_loop_delay_ms", "Longest hold-up of the event loop in the last minute.", () =>
       live.loopDelayMs(),

@@ -27,6 +27,7 @@ beforeAll(async () => {
       APP_ENTRIES_PER_S: "1",
       APP_BYTES_PER_S: "256KiB",
       ADDRESS_ENTRIES_PER_S: "1",
+      INTAKE_THREADS: "0",
     },
   });
   [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];

@@ -61,6 +61,8 @@ describe("/metrics", () => {
     "touchpoint_apply_lag_ms",
     "touchpoint_event_loop_delay_ms",
     "touchpoint_large_bodies",
+    "touchpoint_intake_threads",
+    "touchpoint_intake_thread_bodies_total",
     "touchpoint_bodies_in_flight_bytes",
     "touchpoint_refused_total",
     "touchpoint_disk_free_bytes",

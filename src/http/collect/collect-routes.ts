@@ -31,7 +31,7 @@ export function collectRoutes(server: FastifyInstance, context: CollectRoutesCon
       isDebug: request.headers["turbo-debug-mode"] === "1",
     };
     request.collected = await collect(context, call);
-    request.opened = shownText(call.plain);
+    request.opened = shownText(call);
     return reply.type(JSON_TYPE).send(request.collected.answer);
   };
   const route = { bodyLimit: context.config.bodyBytesMax, validatorCompiler, handler };

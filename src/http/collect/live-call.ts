@@ -7,7 +7,7 @@ import { KIB, LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 import type { Live } from "../live/live.ts";
-import type { CollectCall, Collected } from "./collect.ts";
+import { type CollectCall, type Collected, shownPlain } from "./collect.ts";
 import type { ReadCall } from "./touch-call.ts";
 
 /** Bytes shown of a body that is not JSON. */
@@ -36,19 +36,20 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
     errors: errors.slice(0, LIMITS.errorsListed),
     code: TAKEN_IN.code,
     msg: TAKEN_IN.message,
-    body: () => shownText(call.plain),
+    body: () => shownText(call),
     bytes,
   });
 }
 
-/** The body for a watcher: parsed again, because few calls are watched. Null when it was judged on another thread. */
-export function shownText(plain: Buffer | undefined): JsonValue {
+/** The body for a watcher: parsed again, because few calls are watched. Null when it was judged as a large body. */
+export function shownText(call: CollectCall): JsonValue {
+  const plain = shownPlain(call);
   return plain ? bodyOfText(plain) : null;
 }
 
 /** Shows a collect call that was refused as a whole, although its app is known. */
 export function showRefused(context: ShowContext, call: CollectCall, outcome: CallResult): void {
-  const text = call.plain ?? call.bytes;
+  const { length: bytes } = call.plain ?? call.bytes;
   context.live.publish({
     appId: call.app.appId,
     endpoint: call.endpoint,
@@ -60,8 +61,8 @@ export function showRefused(context: ShowContext, call: CollectCall, outcome: Ca
     errors: [],
     code: outcome.code,
     msg: outcome.message,
-    body: () => (text.length === 0 ? null : bodyOfText(text)),
-    bytes: text.length,
+    body: () => (bytes === 0 ? null : bodyOfText(shownPlain(call) ?? call.bytes)),
+    bytes,
   });
 }
 

@@ -9,10 +9,13 @@ import { assertWithin } from "../../domain/json-bounds.ts";
 import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS, MIB } from "../../limits.ts";
-import { type BodyHeaders, isGzip, isPacked, unpackBody } from "./sent-body.ts";
+import { type BodyHeaders, isGzip, isPacked, undoGzip, unpackBody } from "./sent-body.ts";
 
 /** Admission's verdicts on the events of one call. */
 const VERDICT_BYTES_MAX = 1 * MIB;
+
+/** Values and levels of a body that another thread parses. */
+const BOUNDS = { values: LIMITS.bodyValues, depth: LIMITS.bodyDepth };
 
 /** The two shapes of event collect. */
 export const COLLECT_FORMS = { collect: collectBody, collect_v2: collectV2Body } as const;
@@ -20,28 +23,67 @@ export type CollectForm = keyof typeof COLLECT_FORMS;
 
 const validators = { collect: validatorOf(collectBody), collect_v2: validatorOf(collectV2Body) };
 
-/** The body of a collect call, whose events are still to be judged. */
-export function readCollectBody(form: CollectForm, plain: Buffer): JsonObject {
+/**
+ * The result of judging a body. It is small, because it may go to another thread, which must not spend as long on it as on
+ * the body itself.
+ */
+export type Judged = {
+  clientId: string;
+  /** Admission's verdicts, as text for the entry's head. */
+  verdicts: string;
+  answer: string;
+  /** At most as many errors as an answer lists. */
+  errors: EventError[];
+  plainBytes: number;
+};
+
+/** Parses a JSON text and judges its events. */
+export function judgePlain(
+  plain: Buffer,
+  { form, nowMs, metadata }: { form: CollectForm; nowMs: number; metadata: AppMetadata },
+): Judged {
+  const body = readCollectBody(form, plain);
+  const admission = admitEvents(body.event_list as JsonValue[], body.type, { nowMs, metadata });
+  const { errors } = admission;
+  return {
+    clientId: clientIdOf(body, plain),
+    verdicts: verdictsText(admission),
+    answer: answerWith(errors),
+    errors: errors.slice(0, LIMITS.errorsListed),
+    plainBytes: plain.length,
+  };
+}
+
+function readCollectBody(form: CollectForm, plain: Buffer): JsonObject {
   const body = parseJson(plain) as JsonObject;
   validators[form](body);
   return body;
 }
 
 /** The sender of the events. A number too long for a double has lost digits, so it is read again from the text. */
-export function clientIdOf(body: JsonObject, plain: Buffer): string {
+function clientIdOf(body: JsonObject, plain: Buffer): string {
   const { client_id } = body;
   if (typeof client_id !== "number" || Number.isSafeInteger(client_id)) return readClientId(client_id);
   const exact = parseJsonWithIds(plain);
   return readClientId(isObject(exact) ? exact.client_id : client_id);
 }
 
-export function judgeEvents(body: JsonObject, context: { nowMs: number; metadata: AppMetadata }): Admission {
-  return admitEvents(body.event_list as JsonValue[], body.type, context);
-}
-
-export function answerWith(errors: readonly EventError[]): string {
+function answerWith(errors: readonly EventError[]): string {
   if (errors.length === 0) return EMPTY_SUCCESS;
   return JSON.stringify(success({}, { errors: errors.slice(0, LIMITS.errorsListed) }));
+}
+
+/** Members of a JSON object, each preceded by a comma. */
+function verdictsText({ rejected, omitted, cut }: Admission): string {
+  if (rejected.length === 0 && omitted.length === 0 && cut.length === 0) return "";
+  const text = Object.entries({ rejected, omitted, cut })
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
+    .join("");
+  if (Buffer.byteLength(text) > VERDICT_BYTES_MAX) {
+    throw new ApiError("badParameter", "Too many properties of the events cannot be stored.");
+  }
+  return text;
 }
 
 /** A large body as it was sent, and how to judge it. */
@@ -53,39 +95,28 @@ export type SentLarge = {
   nowMs: number;
 };
 
-/**
- * The result of judging a large body. It is small, because it goes to another thread, which must not spend as long on
- * it as on the body itself.
- */
-export type JudgedLarge = {
-  clientId: string;
-  /** Admission's verdicts, as text for the entry's head. */
-  verdicts: string;
-  answer: string;
-  /** At most as many errors as an answer lists. */
-  errors: EventError[];
-  /** The body for the journal; `gzip` as in the entry's head. */
-  body: Buffer;
-  gzip: number | undefined;
-  plainBytes: number;
-};
+/** A judged large body, with its bytes for the journal; `gzip` as in the entry's head. */
+export type JudgedLarge = Judged & { body: Buffer; gzip: number | undefined };
 
 /** Unpacks, measures, parses and judges a body. Everything is bounded before it is built. */
 export function judgeLarge(sent: SentLarge, metadata: AppMetadata): JudgedLarge {
   const { form, bytes, headers, unpackedBytesMax, nowMs } = sent;
   const plain = unpackBody(bytes, headers, unpackedBytesMax);
-  assertWithin(plain, { values: LIMITS.bodyValues, depth: LIMITS.bodyDepth });
-  const body = readCollectBody(form, plain);
-  const clientId = clientIdOf(body, plain);
-  const { errors, ...found } = judgeEvents(body, { nowMs, metadata });
-  return {
-    clientId,
-    verdicts: verdictsText(found),
-    answer: answerWith(errors),
-    errors: errors.slice(0, LIMITS.errorsListed),
-    ...keptBody(sent, plain),
-    plainBytes: plain.length,
-  };
+  assertWithin(plain, BOUNDS);
+  return { ...judgePlain(plain, { form, nowMs, metadata }), ...keptBody(sent, plain) };
+}
+
+/** A body of ordinary size, for a judge thread. `isPacked`: it is gzip and nothing else; else it is plain. */
+export type SentOrdinary = { form: CollectForm; bytes: Buffer; isPacked: boolean; nowMs: number };
+
+/** Unpacks, parses and judges a body. One that the main thread would parse needs no other bound than its size. */
+export function judgeOrdinary(
+  { form, bytes, isPacked: isGzipped, nowMs }: SentOrdinary,
+  { metadata, unpackedBytesMax }: { metadata: AppMetadata; unpackedBytesMax: number },
+): Judged {
+  const plain = isGzipped ? undoGzip(bytes, unpackedBytesMax) : bytes;
+  if (plain.length > LIMITS.bodyBytesAtOnce) assertWithin(plain, BOUNDS);
+  return judgePlain(plain, { form, nowMs, metadata });
 }
 
 /**
@@ -96,16 +127,4 @@ function keptBody({ bytes, headers }: SentLarge, plain: Buffer): Pick<JudgedLarg
   if (!isGzip(headers)) return { body: plain, gzip: undefined };
   const packed = isPacked(headers) ? bytes : gzipSync(plain);
   return packed.length < plain.length ? { body: packed, gzip: plain.length } : { body: plain, gzip: undefined };
-}
-
-/** Members of a JSON object, each preceded by a comma. */
-function verdictsText(found: Omit<Admission, "errors">): string {
-  const text = Object.entries(found)
-    .filter(([, list]) => list.length > 0)
-    .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
-    .join("");
-  if (Buffer.byteLength(text) > VERDICT_BYTES_MAX) {
-    throw new ApiError("badParameter", "Too many properties of the events cannot be stored.");
-  }
-  return text;
 }

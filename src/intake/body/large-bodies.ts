@@ -1,5 +1,4 @@
 import { Worker } from "node:worker_threads";
-import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
@@ -8,12 +7,11 @@ import type { Refusals } from "../refusals.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { JudgedLarge, SentLarge } from "./judge.ts";
 import type { JudgeReply, JudgeRequest, JudgeSettings } from "./large-body-worker.ts";
+import { type AppOfBody, ToldApps } from "./told-apps.ts";
 import { transferable } from "./transferable.ts";
 
 const HEAP_MB = 256;
 const NURSERY_MB = 16;
-
-type AppOfBody = { appId: number; metadata: AppMetadata };
 
 type LargeBodiesOptions = JudgeSettings & { refusals: Refusals; log: Log; script?: URL; heapMb?: number };
 
@@ -33,8 +31,7 @@ export class LargeBodies {
   readonly #options: LargeBodiesOptions;
   readonly #waiting = new FairQueue<number, Job>();
   readonly #room = new SharedRoom<number>(LIMITS.largeBodiesWaiting);
-  /** The metadata of each app that the thread has. */
-  readonly #told = new Map<number, AppMetadata>();
+  readonly #told = new ToldApps();
   #thread: Worker | undefined;
   #running: Job | undefined;
   #handedOver = 0;
@@ -83,16 +80,7 @@ export class LargeBodies {
     this.#thread ??= this.#start();
     const { bytes: sent, ...rest } = job.sent;
     const bytes = transferable(sent);
-    this.#thread.postMessage({ ...rest, bytes, ...this.#news(job.app) } satisfies JudgeRequest, [bytes.buffer]);
-  }
-
-  /** The app's metadata, unless the thread already has it. */
-  #news({ appId, metadata }: AppOfBody): Pick<JudgeRequest, "appId" | "metadata" | "forget"> {
-    if (this.#told.get(appId) === metadata) return { appId, metadata: undefined, forget: false };
-    const forget = this.#told.size >= LIMITS.largeBodyApps;
-    if (forget) this.#told.clear();
-    this.#told.set(appId, metadata);
-    return { appId, metadata, forget };
+    this.#thread.postMessage({ ...rest, bytes, ...this.#told.news(job.app) } satisfies JudgeRequest, [bytes.buffer]);
   }
 
   #start(): Worker {

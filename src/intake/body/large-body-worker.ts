@@ -1,23 +1,18 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError, type CodeName } from "../../errors.ts";
 import { collectAfterBody } from "../../garbage.ts";
 import { LargeTurn } from "../../large-turn.ts";
 import { LIMITS } from "../../limits.ts";
 import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
 import { saidBytes } from "./sent-body.ts";
+import { type AppNews, HeardApps } from "./told-apps.ts";
 import { transferable } from "./transferable.ts";
 
 export type JudgeSettings = { largeTurn: SharedArrayBuffer };
 
-/** A body to judge. Metadata are sent only when new; `forget` drops all others first. */
-export type JudgeRequest = Omit<SentLarge, "bytes"> & {
-  bytes: Uint8Array<ArrayBuffer>;
-  appId: number;
-  metadata: AppMetadata | undefined;
-  forget: boolean;
-};
+/** A body to judge. */
+export type JudgeRequest = Omit<SentLarge, "bytes"> & AppNews & { bytes: Uint8Array<ArrayBuffer> };
 
 export type JudgeReply =
   | { kind: "judged"; judged: Omit<JudgedLarge, "body"> & { body: Uint8Array<ArrayBuffer> } }
@@ -29,7 +24,7 @@ const PRIORITY = 5;
 if (process.platform === "linux") setPriority(PRIORITY);
 
 const port = parentPort!;
-const metadataOf = new Map<number, AppMetadata>();
+const heard = new HeardApps();
 const largeTurn = new LargeTurn((workerData as JudgeSettings).largeTurn);
 
 port.on("message", async (request: JudgeRequest) => {
@@ -44,11 +39,10 @@ port.on("message", async (request: JudgeRequest) => {
 });
 
 function judge({ bytes, appId, metadata, forget, ...sent }: JudgeRequest): void {
-  if (forget) metadataOf.clear();
-  if (metadata) metadataOf.set(appId, metadata);
+  const metadataOfApp = heard.metadataOf({ appId, metadata, forget });
   const sentBytes = Buffer.from(bytes.buffer);
   try {
-    const judged = judgeLarge({ ...sent, bytes: sentBytes }, metadataOf.get(appId)!);
+    const judged = judgeLarge({ ...sent, bytes: sentBytes }, metadataOfApp);
     const body = transferable(judged.body);
     port.postMessage({ kind: "judged", judged: { ...judged, body } } satisfies JudgeReply, [body.buffer]);
   } catch (error) {

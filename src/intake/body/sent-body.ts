@@ -39,7 +39,8 @@ export function saidBytes(bytes: Buffer, headers: BodyHeaders): number {
 /** A gzip header and trailer with nothing between them. */
 const GZIP_BYTES_MIN = 18;
 
-function undoGzip(bytes: Buffer, maxOutputLength: number): Buffer {
+/** The unpacked bytes of a gzip body. */
+export function undoGzip(bytes: Buffer, maxOutputLength: number): Buffer {
   try {
     // The limit holds during unpacking, so that a bomb is stopped before it fills the memory.
     return gunzipSync(bytes, { maxOutputLength, chunkSize: chunkBytes(bytes, maxOutputLength) });

@@ -57,7 +57,7 @@ describe("the thread of large bodies", () => {
 
   test("knows the metadata of a limited number of apps, and gets again what it has forgotten", async () => {
     const strict = metadata("strict");
-    for (let appId = 0; appId <= LIMITS.largeBodyApps; appId += 1) {
+    for (let appId = 0; appId <= LIMITS.toldApps; appId += 1) {
       expect((await bodies.judge(bodyOf("a"), { appId, metadata: strict })).errors).toHaveLength(1);
     }
     expect((await bodies.judge(bodyOf("a"), { appId: 0, metadata: strict })).errors).toHaveLength(1);
