@@ -17,6 +17,7 @@ export type Report = { kind: "ready"; url: string } | { kind: "done" } | { kind:
 const THREAD_SCRIPTS = {
   apply: "/apply/worker.js",
   journal: "/journal/disk-worker.js",
+  judge: "/intake/body/judge-worker.js",
   large_bodies: "/intake/body/large-body-worker.js",
 };
 export type ThreadName = keyof typeof THREAD_SCRIPTS;

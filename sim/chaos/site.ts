@@ -178,6 +178,7 @@ export class Site {
       JOURNAL_KEEP_DAYS: "36500",
       REQUEST_TIMEOUT_S: String(REQUEST_TIMEOUT_S),
       CONNECTIONS_MAX: String(CONNECTIONS_MAX),
+      INTAKE_THREADS: "2",
       DISK_FREE_BYTES_MIN: String(this.disk ? DISK_FREE_BYTES_MIN : 0),
     };
   }

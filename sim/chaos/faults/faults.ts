@@ -7,8 +7,8 @@ import { DATABASE_FAULTS } from "./database.ts";
 import { DISK_FAULTS } from "./disk.ts";
 import { FUZZ_FAULTS } from "./fuzz.ts";
 import { JOURNAL_FAULTS } from "./journal.ts";
+import { JUDGING_FAULTS } from "./judging.ts";
 import { KILLS } from "./kills.ts";
-import { LARGE_BODY_FAULTS } from "./large-bodies.ts";
 import { LIMIT_FAULTS } from "./limits.ts";
 import { SECOND_SERVER_FAULTS } from "./second-server.ts";
 import { WORKER_FAULTS } from "./worker.ts";
@@ -16,7 +16,7 @@ import { WORKER_FAULTS } from "./worker.ts";
 /** All faults: a closed list. */
 export const FAULTS: readonly Fault[] = [
   ...KILLS,
-  ...LARGE_BODY_FAULTS,
+  ...JUDGING_FAULTS,
   ...WORKER_FAULTS,
   ...DATABASE_FAULTS,
   ...ALTERED_FAULTS,
