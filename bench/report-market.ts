@@ -26,7 +26,9 @@ export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser
   }
   await storeTotals(pool, size.appId);
   // Includes the events: otherwise autovacuum would run beside the measurements.
-  await pool.query("vacuum analyze user_account, user_total, user_day, orders, order_total, order_key, cost, event");
+  await pool.query(
+    "vacuum analyze user_account, user_total, login_total, user_day, orders, order_total, order_key, cost, event",
+  );
   await markAll(pool, size.appId);
 }
 
@@ -92,6 +94,11 @@ async function storeTotals(pool: pg.Pool, appId: number): Promise<void> {
     `insert into user_total (app_id, registered_day, ad_platform, users, pay_count, pay_cents, pay_max_cents, back_cents)
       select app_id, registered_day, ad_platform, count(*), sum(pay_count), sum(pay_cents), max(pay_max_cents), 0
       from user_account where app_id = $1 group by app_id, registered_day, ad_platform`,
+    [appId],
+  );
+  await pool.query("delete from login_total where app_id = $1", [appId]);
+  await pool.query(
+    `insert into login_total select app_id, latest_login_day, ad_platform, count(*) from user_account where app_id = $1 group by 1, 2, 3`,
     [appId],
   );
   await pool.query("delete from order_total where app_id = $1", [appId]);

@@ -1,11 +1,12 @@
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
+import type { LastActive } from "./login-total.ts";
 
 /** The users of an app who registered on a day through a platform. */
 export type UserGroup = { appId: number; registeredDay: string; adPlatform: string };
 
 /** What a user adds to the totals of the user's group. */
-export type Counted = UserGroup & { payCount: number; payCents: number; payMaxCents: number };
+export type Counted = UserGroup & LastActive & { payCount: number; payCents: number; payMaxCents: number };
 
 /** What changes in a group's totals. */
 export type TotalChange = UserGroup & {

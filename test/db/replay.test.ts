@@ -172,6 +172,7 @@ const TABLES = [
   "event",
   "user_account",
   "user_total",
+  "login_total",
   "user_day",
   "user_ad_day",
   "orders",

@@ -24,5 +24,18 @@ export async function wrongTotals(pool: pg.Pool): Promise<object[]> {
        using (app_id, received_day, ad_platform)
      where t.orders is distinct from c.orders`,
   );
-  return [...totals, ...orders, ...days];
+  const { rows: logins } = await pool.query(
+    `select app_id, latest_login_day, ad_platform, t.users as is, c.users as should from login_total t
+     full join (
+       select app_id, coalesce(latest_login_day, '-infinity') as latest_login_day, ad_platform, count(*) as users
+       from user_account group by 1, 2, 3) c using (app_id, latest_login_day, ad_platform)
+     where t.users is distinct from c.users`,
+  );
+  // The user list looks for those who were last active on a day among those who were active on it.
+  const { rows: active } = await pool.query(
+    `select u.app_id, u.client_id, u.latest_login_day, d.day from user_account u
+     left join (select app_id, client_id, max(day) as day from user_day group by 1, 2) d using (app_id, client_id)
+     where u.latest_login_day is distinct from d.day`,
+  );
+  return [...totals, ...orders, ...days, ...logins, ...active];
 }

@@ -12,8 +12,8 @@ export function standingOf(user: UserAccount): string {
 
 /** What the totals count of a user. */
 export function countedOf(user: UserAccount): Counted {
-  const { appId, registeredDay, adPlatform, payCount, payCents, payMaxCents } = user;
-  return { appId, registeredDay, adPlatform, payCount, payCents, payMaxCents };
+  const { appId, registeredDay, adPlatform, latestLoginDay, payCount, payCents, payMaxCents } = user;
+  return { appId, registeredDay, adPlatform, latestLoginDay, payCount, payCents, payMaxCents };
 }
 
 /** All fields that decide what is reported about a user. */

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { changeLoginTotals, LoginTotalChanges } from "../../db/login-total.ts";
 import { changeOrderTotals, OrderTotalChanges } from "../../db/order-total.ts";
 import { type OrderFigures, regroupOrders } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";
@@ -17,9 +18,10 @@ export function groupNewOrders({ users, tallies }: Facts): void {
 
 /** Counts what the batch changes in the totals of the lists, and moves the orders of users who are counted elsewhere. */
 export async function countTotals(tx: pg.PoolClient, { users, tallies }: Facts): Promise<void> {
-  const [changes, orderChanges] = [new TotalChanges(), new OrderTotalChanges()];
+  const [changes, orderChanges, loginChanges] = [new TotalChanges(), new OrderTotalChanges(), new LoginTotalChanges()];
   const moved = new Map<string, { user: UserAccount; from: Counted }>();
   for (const { user, before } of users.recounted()) {
+    loginChanges.move(before, user);
     if (before && isSameGroup(before, user)) changes.grow(before, user);
     else {
       changes.enter(user);
@@ -38,6 +40,7 @@ export async function countTotals(tx: pg.PoolClient, { users, tallies }: Facts):
     orderChanges.add(order, from, -1);
     orderChanges.add(order, user, 1);
   }
+  await changeLoginTotals(tx, loginChanges);
   await changeOrderTotals(tx, orderChanges);
   await changeTotals(tx, changes);
 }
@@ -48,12 +51,14 @@ export async function uncountUser(
   user: UserAccount,
   orders: readonly OrderFigures[],
 ): Promise<void> {
-  const [changes, orderChanges] = [new TotalChanges(), new OrderTotalChanges()];
+  const [changes, orderChanges, loginChanges] = [new TotalChanges(), new OrderTotalChanges(), new LoginTotalChanges()];
   changes.leave(user);
+  loginChanges.add(user, -1);
   for (const order of orders) {
     changes.addBackCents(user, -order.backCents);
     orderChanges.add(order, user, -1);
   }
+  await changeLoginTotals(tx, loginChanges);
   await changeOrderTotals(tx, orderChanges);
   await changeTotals(tx, changes);
 }
