@@ -41,6 +41,17 @@ const ownerOf = (level: Sql, id: Sql) => sql`(select min(o.advertiser_id) from a
 export const shownAdvertiser = sql`case when u.advertiser_id <> '' or (u.aid = '' and u.gid = '') then u.advertiser_id
   else coalesce(${ownerOf(sql`'ad'`, sql`u.aid`)}, ${ownerOf(sql`'plan'`, sql`u.gid`)}, '') end`;
 
+/** Whether the app has users whose launch names the ad or the plan, but not the account. */
+export async function hasUnnamedAdvertisers(executor: Executor, appId: number): Promise<boolean> {
+  const has = (id: Sql) => sql`exists (select 1 from user_account
+    where app_id = ${appId} and advertiser_id = '' and ${id} <> '')`;
+  const [row] = await query<{ isThere: boolean }>(
+    executor,
+    sql`select ${has(sql`aid`)} or ${has(sql`gid`)} as is_there`,
+  );
+  return row!.isThere;
+}
+
 /** Users with the account that reports count them by. */
 export async function withAdvertisers(executor: Executor, users: readonly UserAccount[]): Promise<UserAccount[]> {
   const unknown = users.filter(({ advertiserId, aid, gid }) => advertiserId === "" && (aid !== "" || gid !== ""));

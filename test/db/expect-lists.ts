@@ -5,7 +5,7 @@ import type { ListBody, UserFilterBody } from "../../src/report/list/list-reques
 import { readOrderList, runOrderList } from "../../src/report/list/order-list.ts";
 import { readUserList, runUserList } from "../../src/report/list/user-list.ts";
 import { type MadeMarket, toldOf } from "../report/market.ts";
-import { byText, expectedLists, type ListedOrder, type ListedUser } from "../report/oracle-lists.ts";
+import { byText, expectedLists, type Identity, type ListedOrder, type ListedUser } from "../report/oracle-lists.ts";
 import type { Asked } from "../report/oracle-market.ts";
 import type { ApplyStage } from "./apply-stage.ts";
 
@@ -22,13 +22,24 @@ function bothWays<Row>(field: string, compare: Compare<Row>, byKey: Compare<Row>
 }
 
 const byClient: Compare<ListedUser> = (one, other) => byText(one.clientId, other.clientId);
-const byRegistration: Compare<ListedUser> = (one, other) => one.registeredAtMs - other.registeredAtMs;
+const byRegistration: Compare<Identity> = (one, other) => one.registeredAtMs - other.registeredAtMs;
+/** The fields that both lists have. */
+const IDENTITY: [field: string, Compare<Identity>][] = [
+  ["CreateTime", byRegistration],
+  ["ClientID", (one, other) => byText(one.clientId, other.clientId)],
+  ["AdPlatform", (one, other) => byText(one.platform, other.platform)],
+  ["Channel", (one, other) => byText(one.channel, other.channel)],
+  ["Version", (one, other) => one.version - other.version],
+  ["TurboPromotedObjectID", (one, other) => byText(one.campaign, other.campaign)],
+  ["WXOpenID", (one, other) => byText(one.openId, other.openId)],
+  ["AdvertiserID", (one, other) => byText(one.account, other.account)],
+  ["AdAid", (one, other) => byText(one.aid, other.aid)],
+];
 const userSort = (field: string, compare: Compare<ListedUser>) => bothWays(field, compare, byClient);
 const USER_ORDERS: [SortBy, Compare<ListedUser>][] = [
   [[], (one, other) => byRegistration(one, other) || byClient(one, other)],
-  ...userSort("CreateTime", byRegistration),
-  ...userSort("ClientID", byClient),
-  ...userSort("AdPlatform", (one, other) => byText(one.platform, other.platform)),
+  ...IDENTITY.flatMap(([field, compare]) => userSort(field, compare)),
+  ...userSort("LatestLoginDay", (one, other) => byText(one.lastDay, other.lastDay)),
   ...userSort("user$pay_amount_sum", (one, other) => one.paid - other.paid),
   ...userSort("user$pay_count", (one, other) => one.payments - other.payments),
   ...userSort("user$pay_max_amount", (one, other) => one.greatest - other.greatest),
@@ -38,8 +49,7 @@ const byTrace: Compare<ListedOrder> = (one, other) => byText(one.traceId, other.
 const orderSort = (field: string, compare: Compare<ListedOrder>) => bothWays(field, compare, byTrace);
 const ORDER_ORDERS: [SortBy, Compare<ListedOrder>][] = [
   [[], (one, other) => one.receivedAtMs - other.receivedAtMs || byTrace(one, other)],
-  ...orderSort("ClientID", (one, other) => byText(one.clientId, other.clientId)),
-  ...orderSort("AdPlatform", (one, other) => byText(one.platform, other.platform)),
+  ...IDENTITY.flatMap(([field, compare]) => orderSort(field, compare)),
   ...orderSort("Amount", (one, other) => one.cents - other.cents),
 ];
 

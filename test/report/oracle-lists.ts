@@ -1,17 +1,23 @@
-import { isWantedIn, ordersOf } from "./oracle.ts";
+import { accountOf, activeDays, isWantedIn, ordersOf } from "./oracle.ts";
 import { dayOf } from "./oracle-days.ts";
 import type { Asked, Market, Person } from "./oracle-market.ts";
 
-/** A user of the list, with what the user has paid. */
-export type ListedUser = {
+/** What both lists can be sorted by. */
+export type Identity = {
   clientId: string;
   platform: string;
   registeredAtMs: number;
-  paid: number;
-  payments: number;
-  greatest: number;
+  channel: string;
+  version: number;
+  campaign: string;
+  openId: string;
+  account: string;
+  aid: string;
 };
-export type ListedOrder = { traceId: string; clientId: string; platform: string; receivedAtMs: number; cents: number };
+
+/** A user of the list, with the last day of activity and what the user has paid. */
+export type ListedUser = Identity & { lastDay: string; paid: number; payments: number; greatest: number };
+export type ListedOrder = Identity & { traceId: string; receivedAtMs: number; cents: number };
 
 /**
  * Who and what is in the lists by their definitions, from what happened, in no order. The days of the question are those of
@@ -29,11 +35,9 @@ export function expectedLists(
   const users = people.map((person) => {
     const cents = ordersOf(person).map((order) => order.cents);
     const paid = cents.reduce((sum, one) => sum + one, 0);
-    const { registeredAtMs } = person;
     return {
-      clientId: clientIdOf(person),
-      platform: platformOf(person),
-      registeredAtMs,
+      ...identityOf(market, person, clientIdOf(person)),
+      lastDay: [...activeDays(market, person)].sort().at(-1)!,
       paid,
       payments: cents.length,
       greatest: Math.max(0, ...cents),
@@ -41,9 +45,8 @@ export function expectedLists(
   });
   const orders = people.flatMap((person) =>
     ordersOf(person).map(({ orderId, atMs, cents }) => ({
+      ...identityOf(market, person, clientIdOf(person)),
       traceId: orderId,
-      clientId: clientIdOf(person),
-      platform: platformOf(person),
       receivedAtMs: atMs,
       cents,
     })),
@@ -51,8 +54,20 @@ export function expectedLists(
   return { users, orders };
 }
 
-function platformOf(person: Person): string {
-  return person.ad_platform || "natural";
+function identityOf(market: Market, person: Person, clientId: string): Identity {
+  const { registeredAtMs, channel, version, turbo_promoted_object_id: campaign, openId, aid } = person;
+  const platform = person.ad_platform || "natural";
+  return {
+    clientId,
+    platform,
+    registeredAtMs,
+    channel,
+    version,
+    campaign,
+    openId,
+    account: accountOf(market, person),
+    aid,
+  };
 }
 
 /** In the order of code points, which for the names of a market is that of JavaScript. */

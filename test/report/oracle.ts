@@ -138,7 +138,7 @@ function activeAt(person: Person): number[] {
   return [person.registeredAtMs, ...doings.map(({ atMs }) => atMs)];
 }
 
-function activeDays(market: Market, person: Person): Set<string> {
+export function activeDays(market: Market, person: Person): Set<string> {
   return new Set(activeAt(person).map((ms) => dayOf(ms, market.timeZone)));
 }
 
@@ -149,7 +149,7 @@ function personDimensions(market: Market, person: Person): Record<string, string
 }
 
 /** A person without an account is their ad's: the only one whose costs name the ad, else the plan. */
-function accountOf({ costs }: Market, person: Person): string {
+export function accountOf({ costs }: Market, person: Person): string {
   const namedBy = (field: "aid" | "gid") => {
     const accounts = new Set(
       costs

@@ -5,7 +5,8 @@ import { type Executor, type InCamelCase, query, type Sql, sql } from "../../db/
 import { fetchEvents, openEventCursor } from "../../db/event.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { ListBody } from "./list-request.ts";
-import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers, withRefunds } from "./order-list.ts";
+import { type OrderListBody, orderListCondition, orderRecords, withRefunds } from "./order-list.ts";
+import { ordersOfUsers } from "./order-pages.ts";
 import { type UserListBody, userListCondition, userRecords } from "./user-list.ts";
 
 type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;

@@ -19,7 +19,7 @@ import type { PropertyMeta } from "../../db/metadata.ts";
 import { PROPERTY_OPERATORS } from "../../domain/event/property-test.ts";
 import { POSTBACK_EVENT_TYPES } from "../../domain/postback/postback.ts";
 import { LIMITS } from "../../limits.ts";
-import { ORDER_SORTS } from "./order-list.ts";
+import { ORDER_SORTS } from "./order-pages.ts";
 import { USER_SORTS } from "./user-pages.ts";
 
 const LISTS = {

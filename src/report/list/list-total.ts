@@ -42,14 +42,35 @@ export async function loadOrdersByDay(executor: Executor, { appId, filter }: Gro
   );
 }
 
-/** The users of the groups by platform, in the order of the platforms' shown names. */
-export async function loadUsersByPlatform(
-  executor: Executor,
-  groups: Groups,
-): Promise<{ adPlatform: string; users: number }[]> {
-  return query<{ adPlatform: string; users: number }>(
+/** The users of a list by the day on which they were last active, and how many users the app has. */
+export type UsersByLogin = { days: DayRows<string>[]; everybody: number };
+
+/**
+ * In the order of the days; who has never been active stands on the day -infinity. The totals know nothing of the days of
+ * registration: undefined if the groups leave some of them out.
+ */
+export async function loadUsersByLogin(executor: Executor, groups: Groups): Promise<UsersByLogin | undefined> {
+  const { ad_platform_list = [] } = groups.filter;
+  const isIn = allOf(groupConditions({ ad_platform_list }, sql`t`));
+  const rows = await query<DayRows<string> & { everybody: number; listed: number }>(
     executor,
-    sql`select t.ad_platform, sum(t.users)::bigint as users from user_total t where ${areIn(groups)}
+    sql`select t.latest_login_day as day, coalesce(sum(t.users) filter (where ${isIn}), 0)::bigint as rows,
+        sum(t.users)::bigint as everybody, (${countOfGroups(groups)}) as listed
+      from login_total t where t.app_id = ${groups.appId} group by t.latest_login_day order by t.latest_login_day`,
+  );
+  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0);
+  if (sum((row) => row.rows) !== (rows[0]?.listed ?? 0)) return undefined;
+  return { days: rows.filter((row) => row.rows > 0), everybody: sum((row) => row.everybody) };
+}
+
+/** What a platform has of the groups. */
+export type PlatformRows = { adPlatform: string; users: number; orders: number };
+
+/** The users of the groups and their orders by platform, in the order of the platforms' shown names. */
+export async function loadByPlatform(executor: Executor, groups: Groups): Promise<PlatformRows[]> {
+  return query<PlatformRows>(
+    executor,
+    sql`select t.ad_platform, sum(t.users)::bigint as users, sum(t.pay_count)::bigint as orders from user_total t where ${areIn(groups)}
       group by t.ad_platform order by (${shownPlatformOf(sql`t`)}) collate "C"`,
   );
 }

@@ -5,8 +5,6 @@ import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.
 import { loadOrders } from "../../db/orders.ts";
 import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { shownPlatformOf } from "../../db/user-dimension.ts";
-import { DAY_MS } from "../../domain/calendar.ts";
 import { groupConditions, orderConditions, otherConditions } from "./list-filter.ts";
 import {
   type ListBody,
@@ -17,8 +15,9 @@ import {
   readPage,
   windowOf,
 } from "./list-request.ts";
-import { IDENTITY_SORTS, orderOf, type SortBy, type Sorts } from "./list-sort.ts";
-import { type Groups, loadOrdersByDay, loadOrderTotals, placeOf } from "./list-total.ts";
+import { assertSortable } from "./list-sort.ts";
+import { loadOrderTotals } from "./list-total.ts";
+import { ORDER_SORTS, type OrderKey, readOrderPage, type SortedOrders, sourceOf, whereOf } from "./order-pages.ts";
 import { orderListRecord, refundedRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { SHOWN_PROPERTIES } from "./user-record.ts";
@@ -26,97 +25,24 @@ import { SHOWN_PROPERTIES } from "./user-record.ts";
 export type OrderListBody = ListBody<OrderFilterBody>;
 type OrderTotal = OrderList["total"][number];
 
-/** What the order itself has of its user. */
-const OWN_IDENTITY_SORTS: Sorts = {
-  ClientID: [sql`o.client_id`],
-  AdPlatform: [sql`(${shownPlatformOf(sql`o`)}) collate "C"`],
-};
-
-export const ORDER_SORTS: Sorts = {
-  ...IDENTITY_SORTS,
-  ...OWN_IDENTITY_SORTS,
-  PayEventTime: [sql`o.at_ms`],
-  ModifyTime: [sql`coalesce(o.modified_at_ms, 0)`],
-  Amount: [sql`o.cents`],
-  PayCount: [sql`o.pay_count`],
-  BackAmount: [sql`o.back_cents`],
-  PassStatus: [sql`o.pass_status`],
-  PostbackCnt: [sql`o.postback_count`],
-};
-
-/** Orders o with their users u. */
-export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
-
-/**
- * Conditions on the order o and on the user u are kept apart: where none needs the user, no join is needed. `groups` are
- * those that the list is filtered by. `sort`: by receipt, by fields of the order, or by fields of the user.
- */
-export type OrderQuery = {
-  app: App;
-  groups: Groups;
-  users: Sql[];
-  orders: Sql[];
-  order: Sql;
-  sort: "receipt" | "order" | "user";
-  page: Page;
-};
+/** A list that can be run: its orders in their order, and the page. */
+export type OrderQuery = SortedOrders & { page: Page };
 
 export function readOrderList(body: OrderListBody, app: App): OrderQuery {
-  const sorts = body.order_by_list ?? [];
-  return {
-    ...conditionsOf(body, app),
-    app,
-    // In order of arrival: new orders appear on the last pages, and earlier pages stay as they are.
-    order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
-    sort: sortOf(sorts),
-    page: readPage(body),
-  };
-}
-
-function sortOf(sorts: readonly SortBy[]): OrderQuery["sort"] {
-  if (sorts.length === 0) return "receipt";
-  const needsUser = ({ field }: SortBy) =>
-    Object.hasOwn(IDENTITY_SORTS, field) && !Object.hasOwn(OWN_IDENTITY_SORTS, field);
-  return sorts.some(needsUser) ? "user" : "order";
+  const { order_by_list: sorts = [] } = body;
+  assertSortable(sorts, ORDER_SORTS);
+  return { ...conditionsOf(body, app), app, sorts, page: readPage(body) };
 }
 
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
   const { app, page } = asked;
   // Both are independent, and run at the same time when there are connections for it.
-  const [{ orders, total }, keys] = await Promise.all([sumOrderList(executor, asked), readKeys(executor, asked)]);
+  const [{ orders, total }, keys] = await Promise.all([
+    sumOrderList(executor, asked),
+    readOrderPage(executor, asked, windowOf(page)),
+  ]);
   const list = await orderRecords(executor, keys, app);
   return { page_info: pageInfo(page, orders), list, total: [total] };
-}
-
-type OrderKeys = { clientId: string; traceId: string };
-
-/** The keys of a page. */
-async function readKeys(executor: Executor, asked: OrderQuery): Promise<OrderKeys[]> {
-  const { order, sort, page } = asked;
-  const { limit, offset } = windowOf(page);
-  const start = await startOf(executor, asked, offset);
-  if (!start) return [];
-  return query<OrderKeys>(
-    executor,
-    sql`select o.client_id, o.trace_id from ${sort === "user" ? ordersOfUsers : sourceOf(asked)}
-      where ${allOf([whereOf(asked), ...start.where])} order by ${order} limit ${limit} offset ${start.offset}`,
-  );
-}
-
-/**
- * Where to begin reading. A page of all orders, or of all orders of some platforms, begins on the day on which it stands, so
- * that a page far behind costs no more than the first one. Undefined: there is no such page.
- */
-async function startOf(
-  executor: Executor,
-  { groups, users, orders, sort }: OrderQuery,
-  offset: number,
-): Promise<{ where: Sql[]; offset: number } | undefined> {
-  const { create_date_list = [] } = groups.filter;
-  const isWhole = users.length === 0 && orders.length === 0 && create_date_list.length === 0;
-  if (offset === 0 || sort !== "receipt" || !isWhole) return { where: [], offset };
-  const place = placeOf(await loadOrdersByDay(executor, groups), offset);
-  return place && { where: [sql`o.received_at_ms >= ${place.day * DAY_MS}::bigint`], offset: place.offset };
 }
 
 type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;
@@ -139,16 +65,10 @@ export function orderListCondition(body: OrderFilters, app: App): Sql {
   return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...groupConditions(body.user_filtering, sql`u`), ...users]);
 }
 
-/** Without the condition that the users have paid, although it always holds: the planner would take it as selective. */
-function whereOf({ app, groups, users, orders }: OrderQuery): Sql {
-  const ofGroups = groupConditions(groups.filter, users.length > 0 ? sql`u` : sql`o`);
-  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...ofGroups, ...users]);
-}
-
 /** Records of the orders with these keys, in the order of the keys. */
 export async function orderRecords(
   executor: Executor,
-  keys: readonly { clientId: string; traceId: string }[],
+  keys: readonly OrderKey[],
   app: App,
 ): Promise<OrderListRecord[]> {
   const orders = await loadOrders(executor, app.appId, keys);
@@ -250,8 +170,4 @@ async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<numbe
       where ${whereOf(asked)} and o.back_cents <> 0`,
   );
   return sent!.backCents;
-}
-
-function sourceOf({ users }: OrderQuery): Sql {
-  return users.length > 0 ? ordersOfUsers : sql`orders o`;
 }
