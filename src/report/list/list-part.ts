@@ -8,9 +8,6 @@ export type Source = { keys: Sql; from: Sql };
 /** Part of a list, which is read in its own order. `rows`: how many it holds, where that is known. */
 export type Part = { where: Sql; order: Sql; rows?: number };
 
-/** With more platforms, a list is sorted by them as a whole. */
-export const PLATFORM_PARTS_MAX = 50;
-
 /** The keys of a page. Reads on in the next part when one has come to its end. */
 export async function readParts<Key extends InCamelCase<Key>>(
   executor: Executor,

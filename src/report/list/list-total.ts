@@ -66,13 +66,20 @@ export async function loadUsersByLogin(executor: Executor, groups: Groups): Prom
 /** What a platform has of the groups. */
 export type PlatformRows = { adPlatform: string; users: number; orders: number };
 
-/** The users of the groups and their orders by platform, in the order of the platforms' shown names. */
-export async function loadByPlatform(executor: Executor, groups: Groups): Promise<PlatformRows[]> {
-  return query<PlatformRows>(
+/** With more platforms, a list is sorted by them as a whole. */
+const PLATFORMS_MAX = 50;
+
+/**
+ * The users of the groups and their orders by platform, in the order of the platforms' shown names. Undefined: there are
+ * too many platforms to read one after the other.
+ */
+export async function loadByPlatform(executor: Executor, groups: Groups): Promise<PlatformRows[] | undefined> {
+  const platforms = await query<PlatformRows>(
     executor,
     sql`select t.ad_platform, sum(t.users)::bigint as users, sum(t.pay_count)::bigint as orders from user_total t where ${areIn(groups)}
       group by t.ad_platform order by (${shownPlatformOf(sql`t`)}) collate "C"`,
   );
+  return platforms.length > PLATFORMS_MAX ? undefined : platforms;
 }
 
 export async function loadOrderTotals(executor: Executor, groups: Groups): Promise<OrderTotals> {

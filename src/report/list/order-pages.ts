@@ -3,7 +3,7 @@ import { allOf, type Executor, type Sql, sql } from "../../db/engine/sql.ts";
 import { shownPlatformOf } from "../../db/user-dimension.ts";
 import { DAY_MS } from "../../domain/calendar.ts";
 import { groupConditions } from "./list-filter.ts";
-import { cutAtEnd, type Part, PLATFORM_PARTS_MAX, readParts } from "./list-part.ts";
+import { cutAtEnd, type Part, readParts } from "./list-part.ts";
 import type { Window } from "./list-request.ts";
 import { IDENTITY_SORTS, indexedFields, orderOf, type SortBy, type Sorts } from "./list-sort.ts";
 import { type Groups, loadByPlatform, loadOrdersByDay, placeOf } from "./list-total.ts";
@@ -61,14 +61,13 @@ async function platformParts(executor: Executor, asked: SortedOrders): Promise<P
   const [first, ...rest] = asked.sorts;
   if (first?.field !== "AdPlatform" || isFilteredFurther(asked)) return undefined;
   const platforms = await loadByPlatform(executor, asked.groups);
-  if (platforms.length > PLATFORM_PARTS_MAX) return undefined;
   const order = orderOf(rest, ORDER_SORTS, [sql`o.trace_id`]);
-  const parts = platforms.map(({ adPlatform, orders }) => ({
+  const parts = platforms?.map(({ adPlatform, orders }) => ({
     where: allOf([whereOf(asked), sql`o.ad_platform = ${adPlatform}`]),
     order,
     rows: orders,
   }));
-  return first.sort === 1 ? parts.reverse() : parts;
+  return first.sort === 1 ? parts?.reverse() : parts;
 }
 
 /** Whether anything but the users' day of registration and platform decides which orders are in the list. */

@@ -1,5 +1,5 @@
 import { allOf, type Executor, type Sql, sql } from "../../db/engine/sql.ts";
-import { cutAtEnd, type Part, PLATFORM_PARTS_MAX, readParts, type Source } from "./list-part.ts";
+import { cutAtEnd, type Part, readParts, type Source } from "./list-part.ts";
 import type { Window } from "./list-request.ts";
 import { IDENTITY_SORTS, indexedFields, orderOf, REGISTRATION, type SortBy, type Sorts } from "./list-sort.ts";
 import { type Groups, loadByPlatform, loadUsersByDay, loadUsersByLogin, placeOf } from "./list-total.ts";
@@ -92,7 +92,7 @@ async function platformParts(executor: Executor, asked: SortedUsers): Promise<Pa
   const { groups, holds, where, sorts } = asked;
   const [first, ...rest] = sorts;
   const platforms = await loadByPlatform(executor, groups);
-  if (platforms.length > PLATFORM_PARTS_MAX) return [wholeOf(asked)];
+  if (!platforms) return [wholeOf(asked)];
   const order = orderOf(rest, USER_SORTS, BY_CLIENT);
   const parts = platforms.map(({ adPlatform, users }) => ({
     where: allOf([where, sql`u.ad_platform = ${adPlatform}`]),
