@@ -22,7 +22,7 @@ export function ruledSums(span: Sql): Sql {
 }
 
 const ofUser = (names: readonly UserMeasure[]): Sums =>
-  Object.fromEntries(names.map((name) => [name, sql`max(s.${identifier(name)})`]));
+  Object.fromEntries(names.map((name) => [name, sql`s.${identifier(name)}`]));
 
 /** The measures of a user, which come as one row s beside all days: within windows, and in all. */
 export const ruledInWindows = ofUser(WINDOW_DAYS.flatMap((days) => [`ruled_s${days}`, `share_s${days}`] as const));

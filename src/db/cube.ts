@@ -61,15 +61,16 @@ function touchRows(range: UserRange): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, rules = "some" } = range;
   return sql`select u.client_id, u.cohort_day as day, ${userDimensions(range, TOUCHED_AT)}, ${touchMeasures[rules]}, ${noGaps}
     from user_account u
-    left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
+    left join lateral (select ${touchDayColumns} from user_day d
+      where d.app_id = u.app_id and d.client_id = u.client_id) d on true
     left join lateral (
       select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
-      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}) p on true
-    left join lateral (select ${touchRefunds} from ${refundsOf(appId)}) r on true
-    left join lateral (select ${touchUnpriced} from ${unpricedOfUser}) a on true
+      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}
+      group by p.client_id) p on true
+    left join lateral (select ${touchRefunds} from ${refundsOf(appId)} group by d.client_id) r on true
+    left join lateral (select ${touchUnpriced} from ${unpricedOfUser} group by d.client_id) a on true
     ${rules === "some" ? ruledOf(appId, touchRuled) : sql``}
-    where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}
-    group by u.app_id, u.client_id`;
+    where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}`;
 }
 
 /** Callbacks to the app's own systems do not count as postbacks. */
@@ -79,13 +80,12 @@ function registeredRows(range: UserRange): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, rules = "some" } = range;
   return sql`select u.client_id, u.registered_day as day, ${userDimensions(range, sql`u.registered_at_ms`)}, ${registeredMeasures[rules]}, ${noGaps}
     from user_account u
-    left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
-      and d.day <= u.registered_day + ${literal(COHORT_DAYS)}
-    left join lateral (select ${registeredRefunds} from ${refundsOf(appId)}) r on true
-    left join lateral (select ${registeredUnpriced} from ${unpricedOfUser}) a on true
+    left join lateral (select ${registeredDayColumns} from user_day d
+      where d.app_id = u.app_id and d.client_id = u.client_id and d.day <= u.registered_day + ${literal(COHORT_DAYS)}) d on true
+    left join lateral (select ${registeredRefunds} from ${refundsOf(appId)} group by d.client_id) r on true
+    left join lateral (select ${registeredUnpriced} from ${unpricedOfUser} group by d.client_id) a on true
     ${rules === "some" ? ruledOf(appId, registeredRuled) : sql``}
-    where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}
-    group by u.app_id, u.client_id`;
+    where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}`;
 }
 
 /**
@@ -95,7 +95,7 @@ function registeredRows(range: UserRange): Sql {
  */
 function refundsOf(appId: number): Sql {
   const { day, atMs } = refundPlace(appId);
-  return sql`(select r.cents, ${day} as day, ${atMs} as at_ms from refund r
+  return sql`(select r.client_id, r.cents, ${day} as day, ${atMs} as at_ms from refund r
     where r.app_id = u.app_id and r.client_id = u.client_id and r.cents > 0) d`;
 }
 
@@ -103,27 +103,40 @@ function ruledOf(appId: number, sums: Sql): Sql {
   return sql`left join lateral (select ${sums} from ${ruledPaymentsOf(appId)}) s on true`;
 }
 
-/** Users, and what they did within their windows. Activity before the base has a negative span and is in no window. */
-function cohortSums(base: Base): Sums {
-  const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
+/** What users did within their windows. Activity before the base has a negative span and is in no window. */
+function cohortDays(base: Base): Sums {
+  const days: Sums = {};
   for (const { name, within } of windowsOf(base)) {
-    sums[`pay_${name}`] = netOf(sql`sum(d.pay_cents) ${within}`, `pay_${name}`);
-    sums[`ad_${name}`] = withUnpriced(sql`sum(d.ad_micros) ${within}`, `ad_${name}`);
+    days[`pay_${name}`] = sql`sum(d.pay_cents) ${within}`;
+    days[`ad_${name}`] = sql`sum(d.ad_micros) ${within}`;
   }
-  for (const days of RETENTION_DAYS) {
-    sums[`kept_${days}`] = flag(sql`bool_or(d.day = u.registered_day + ${literal(days)})`);
+  for (const kept of RETENTION_DAYS)
+    days[`kept_${kept}`] = flag(sql`bool_or(d.day = u.registered_day + ${literal(kept)})`);
+  return days;
+}
+
+function columnsOf(sums: Sums): Sql {
+  return listed(Object.entries(sums).map(([name, sum]) => sql`${sum} as ${identifier(name)}`));
+}
+
+/**
+ * The measures of the user u, from one row d of the days, r of the refunds, a of the ads that clients do not know the
+ * revenue of. Each of these is added up for the user alone: in one group of all days, the others would be looked up for
+ * every day. All but the days are grouped by the user, so that nothing is computed for the many who have none.
+ */
+function cohortSums(days: Sums): Sums {
+  const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
+  for (const name of USER_MEASURES) {
+    const column = identifier(name);
+    if (!days[name]) continue;
+    if (/^pay_(?:cents$|[ds])/.test(name)) {
+      const refunds = name === "pay_cents" ? identifier("refund_cents") : column;
+      sums[name] = sql`coalesce(d.${column}, 0) - coalesce(r.${refunds}, 0)`;
+    } else if (/^ad_(?:micros$|[ds]\d)/.test(name))
+      sums[name] = sql`coalesce(d.${column}, 0) + coalesce(a.${column}, 0)`;
+    else sums[name] = sql`d.${column}`;
   }
   return sums;
-}
-
-/** Payments less refunds. The refunds of a user come as one row beside all days. */
-function netOf(payments: Sql, refunds: string): Sql {
-  return sql`coalesce(${payments}, 0) - coalesce(max(r.${identifier(refunds)}), 0)`;
-}
-
-/** What clients told of their ads, and what the others earned. That comes as one row beside all days, too. */
-function withUnpriced(reported: Sql, unpriced: string): Sql {
-  return sql`coalesce(${reported}, 0) + coalesce(max(a.${identifier(unpriced)}), 0)`;
 }
 
 /** The refunds of a user, in all and within each window. */
@@ -143,26 +156,31 @@ const touchBase: Base = { cohortDay: sql`u.cohort_day`, span: sql`d.span_t` };
 const registeredBase: Base = { cohortDay: sql`u.registered_day`, span: sql`d.span_r` };
 const touchUnpriced = unpricedSums(touchBase);
 const registeredUnpriced = unpricedSums(registeredBase);
-const touchSums: Sums = {
-  ...cohortSums(touchBase),
+const registeredDays = cohortDays(registeredBase);
+const touchDays: Sums = {
+  ...cohortDays(touchBase),
   register_users: flag(sql`bool_or(d.register_events > 0)`),
-  active_users: flag(sql`count(d.day) > 0`),
+  active_users: flag(sql`count(*) > 0`),
   payers: flag(sql`bool_or(d.pay_count > 0)`),
   first_payers: flag(sql`bool_or(d.pay_count > 0)`),
   ad_users: flag(sql`bool_or(d.ad_count > 0)`),
-  pay_cents: netOf(sql`sum(d.pay_cents)`, "refund_cents"),
+  pay_cents: sql`sum(d.pay_cents)`,
   pay_count: sql`sum(d.pay_count)`,
-  refund_cents: sql`max(r.refund_cents)`,
-  refund_count: sql`max(r.refund_count)`,
-  ad_micros: withUnpriced(sql`sum(d.ad_micros)`, "ad_micros"),
+  ad_micros: sql`sum(d.ad_micros)`,
   ad_count: sql`sum(d.ad_count)`,
   ad_reported_micros: sql`sum(d.ad_micros)`,
-  ad_pulled_micros: sql`max(a.ad_pulled_micros)`,
-  ad_estimated_micros: sql`max(a.ad_estimated_micros)`,
-  postbacks: sql`max(p.postbacks)`,
-  postback_cents: sql`max(p.postback_cents)`,
 };
-const registeredSums = cohortSums(registeredBase);
+const [touchDayColumns, registeredDayColumns] = [columnsOf(touchDays), columnsOf(registeredDays)];
+const touchSums: Sums = {
+  ...cohortSums(touchDays),
+  refund_cents: sql`r.refund_cents`,
+  refund_count: sql`r.refund_count`,
+  ad_pulled_micros: sql`a.ad_pulled_micros`,
+  ad_estimated_micros: sql`a.ad_estimated_micros`,
+  postbacks: sql`p.postbacks`,
+  postback_cents: sql`p.postback_cents`,
+};
+const registeredSums = cohortSums(registeredDays);
 const touchMeasures = {
   none: measures(touchSums),
   some: measures({ ...touchSums, ...ruledInWindows, ...ruledInAll }),
