@@ -25,7 +25,8 @@ export async function readParts<Key extends InCamelCase<Key>>(
       const found = await readPart<Key>(executor, source, part, { limit, offset });
       keys.push(...found);
       const isBehind = found.length === 0 && offset > 0 && part !== parts.at(-1);
-      offset = isBehind ? offset - (await countPart(executor, source, part)) : 0;
+      // Rows may have come since the part was read.
+      offset = isBehind ? Math.max(0, offset - (await countPart(executor, source, part))) : 0;
     }
   }
   return keys;
