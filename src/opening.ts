@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import type { ApplyLock } from "./db/apply-lock.ts";
 import type { Database } from "./db/engine/database.ts";
 import { untilReached } from "./db/engine/database.ts";
-import { readCursor } from "./db/journal-cursor.ts";
+import { readCursors } from "./db/journal-cursor.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { type Keys, openKeys } from "./installation.ts";
 import type { ServedApp } from "./intake/app-directory.ts";
@@ -19,7 +19,7 @@ const WAIT_MS = { external: 3_000, embedded: 15_000 } as const;
 const TRY_AGAIN_MS = 1_000;
 
 /** What the rest of the start needs; `apps` only when they come from the copy. */
-export type Begun = Keys & { applied: number; apps?: ServedApp[] };
+export type Begun = Keys & { applied: readonly number[]; apps?: ServedApp[] };
 
 /**
  * Opens the database, at the start or later:
@@ -126,7 +126,7 @@ export class Opening {
     const afterMigrate = async (pool: pg.Pool) => {
       const keys = await openKeys(pool, config, start);
       this.#assertSameInstallation(keys);
-      begun = { ...keys, applied: await readCursor(pool, journalId) };
+      begun = { ...keys, applied: await readCursors(pool, journalId) };
     };
     try {
       await database.open({ log, clock, beforeMigrate: (connection) => lock?.take(connection), afterMigrate });

@@ -41,9 +41,8 @@ export type HttpParts = {
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
   const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, backups, startedAtMs, missing } = parts;
   const { pool, reportPools } = database;
-  const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, judgeThreads, budgets, refusals } =
-    flow;
-  const pace = new IntakePace(() => journal.durable);
+  const { journal, known, intake, progress, metrics, bodies, largeBodies, judgeThreads, budgets, refusals } = flow;
+  const pace = new IntakePace(() => journal.writtenBytes);
   const live = new Live(startedAtMs);
   const failedSignIns = new FailedSignIns({ pool, clock, log });
   const identityProvider = config.oidc && new IdentityProvider(config.oidc);
@@ -80,8 +79,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     applyObstacle: () => flow.applyObstacle(),
     missing,
     isStopping: () => isStopping,
-    durable: () => journal.durable,
-    vitals: { startedAtMs, waitingEntries: () => depth.entries },
+    vitals: { startedAtMs, waitingEntries: () => flow.waitingEntries() },
     seenSessions: new SeenSessions(),
     failedSignIns,
     adminTokens: new AdminTokens({ pool, vault }),

@@ -116,7 +116,7 @@ function startLoops({ config, log, clock, database, vault, flow }: Parts) {
   const { roles, appleAttributionUrl: url } = config;
   const { pool } = database;
   const { intake, journal } = flow;
-  const progress = { durable: () => journal.durable, backlogBytes: () => intake.backlogBytes };
+  const progress = { writtenBytes: () => journal.writtenBytes, backlogBytes: () => intake.backlogBytes };
   return [
     ...(roles.has("http") ? [{ name: "asa", loop: startTokenResolver({ pool, log, clock, url, intake }) }] : []),
     ...(roles.has("refresh") ? [{ name: "refresh", loop: startRefresh({ pool, log, ...progress }) }] : []),

@@ -41,6 +41,7 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0040-last-seen.sql": "62a9150867fba54f20ffc9031beef4081d14c20644003ab718afe601cafb2a8b",
   "0041-names-by-app.sql": "a98453f4081c0863098792ad963caec504a8d65e6117cdc8df4a9a82f644dfdc",
   "0042-list-totals.sql": "7bf87aa6190562e397c39ada03d23e056fa3dcc80ce38c6e17be37875f9dbd2d",
+  "0043-log-partitions.sql": "ea374a6789d6a899a48a0008d78695d33e87c179c0899f8bf53fef8345374d90",
   "0044-list-sorts.sql": "d7814f9c54aa490fdeca0c6e0fa56faa0a535900a54d9db7de4da11601d48f40",
   "0045-node.sql": "31bffc79e49cba2332b666ff02c343fdbaa42155f836d420b91b249380e34c5e",
 };

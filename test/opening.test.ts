@@ -26,7 +26,7 @@ test("a process that started with a key that has been replaced does not go on wi
   const oldKey = "a1".repeat(32);
   restoreKey(config, oldKey);
   const keys = await openKeys(database.pool, TEST_KEY, "existing");
-  const copied = { journalId: "mine", clock: () => 0, log, applied: () => 0 };
+  const copied = { journalId: "mine", clock: () => 0, log, applied: () => [0] };
   await new SettingsCopy({ dataDir, vault: vaultOfKey(oldKey), keys, ...copied }).store([]);
   let isAway = true;
   const opened = {

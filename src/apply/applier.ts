@@ -5,21 +5,23 @@ import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake/pace.ts";
-import { isRecord } from "../journal/record.ts";
+import { isRecord, type LogSource, type Position } from "../journal/entry-log.ts";
+import type { LargeTurn } from "../large-turn.ts";
 import type { Log } from "../log.ts";
 import { type Batch, batchOf, cutAt, halves, isLarge, type Stretch, splitWhereOrderMatters } from "./batch.ts";
 import { decodeItem } from "./entry/decode.ts";
 import { lastReceivedAtMs } from "./entry/received-at.ts";
 import { ObservedNames } from "./facts/observed-names.ts";
 import { Partitions } from "./partitions.ts";
-import { Stretches, type StretchOptions } from "./stretches.ts";
+import { Stretches } from "./stretches.ts";
 import { applyBatch, applySetAside, type BatchOutcome, setAsideEntry } from "./transaction.ts";
 
 /** Attempts to apply a batch that conflicts with another transaction, before it is halved. */
 const TRIES_MAX = 3;
 
 export type Applied = {
-  position: number;
+  partition: number;
+  position: Position;
   receivedAtMs: number;
   /** The number of events, and of touches, by outcome. */
   outcomes: Record<string, number>;
@@ -29,10 +31,16 @@ export type Applied = {
   leftOut: number;
 };
 
-export type ApplierOptions = StretchOptions & {
+export type ApplierOptions = {
   pool: pg.Pool;
+  /** The partitions to apply. They take turns. */
+  sources: readonly LogSource[];
+  /** Shared with the thread that judges large bodies, if there is one. */
+  largeTurn?: LargeTurn;
   log: Log;
   onApplied: (applied: Applied) => void;
+  /** Grows by the bytes that become durable in the journal. */
+  writtenBytes: () => number;
   /** The term in which this process may apply (see db/apply-lock.ts), or undefined while it may not. */
   term: () => string | undefined;
   /** Makes the digests of erased users; see installation.ts. */
@@ -40,7 +48,7 @@ export type ApplierOptions = StretchOptions & {
 };
 
 /** "elsewhere": another process has moved the cursor. The batch is sound, and no further part of it was applied. */
-type Progress = { kind: "done" } | { kind: "elsewhere"; position: number; from: number };
+type Progress = { kind: "done" } | { kind: "elsewhere"; position: Position; from: Position };
 const DONE: Progress = { kind: "done" };
 
 /**
@@ -54,15 +62,17 @@ export class Applier {
   readonly #options: ApplierOptions;
   readonly #pace: IntakePace;
   readonly #erasureDigest: ErasureDigest;
-  readonly #stretches: Stretches;
+  readonly #stretches: readonly Stretches[];
+  /** The one whose turn it is. */
+  #turn = 0;
   #names: ObservedNames | undefined;
   #term = "";
   readonly #partitions: Partitions;
 
   constructor(options: ApplierOptions) {
     this.#options = options;
-    this.#stretches = new Stretches(options);
-    this.#pace = new IntakePace(options.durable);
+    this.#stretches = options.sources.map((source) => new Stretches({ ...options, source }));
+    this.#pace = new IntakePace(options.writtenBytes);
     this.#erasureDigest = new ErasureDigest(options.erasureKey);
     this.#partitions = new Partitions(options);
   }
@@ -71,15 +81,16 @@ export class Applier {
   async turn(): Promise<"busy" | "idle"> {
     try {
       if (!(await this.#mayApply())) return "idle";
-      const stretch = await this.#stretches.next();
-      if (!stretch) return await this.#atEnd();
+      const next = await this.#next();
+      if (!next) return await this.#atEnd();
+      const { stretch, stretches } = next;
       const applying = this.#apply(stretch);
       // Awaited just below; a failure meanwhile must not count as unhandled.
       applying.catch(() => {});
       // Under heavy intake, the next batch is decoded only after this one has committed, so that apply uses at most one
       // core. Measured on two cores at 40,000 events/s: the p99 of answers fell from 17–35 ms to 10–21 ms, and apply
       // became 5 % slower.
-      if (!this.#pace.isBusy() && !isLarge(stretch)) this.#stretches.readAhead();
+      if (!this.#pace.isBusy() && !isLarge(stretch)) stretches.readAhead();
       const progress = await applying;
       if (progress.kind === "elsewhere") await this.#readAgain(progress);
       return "busy";
@@ -89,14 +100,29 @@ export class Applier {
     }
   }
 
+  /** The next stretch of the first partition that has one, beginning with the one whose turn it is. */
+  async #next(): Promise<{ stretch: Stretch; stretches: Stretches } | undefined> {
+    for (const stretches of this.#stretches) stretches.release();
+    for (let asked = 0; asked < this.#stretches.length; asked += 1) {
+      const stretches = this.#stretches[this.#turn]!;
+      this.#turn = (this.#turn + 1) % this.#stretches.length;
+      const stretch = await stretches.next();
+      if (stretch) return { stretch, stretches };
+    }
+    return undefined;
+  }
+
   async #atEnd(): Promise<"busy" | "idle"> {
-    if (await this.#stretches.isAtCursor()) return "idle";
-    await this.#forget();
-    return "busy";
+    for (const stretches of this.#stretches) {
+      if (await stretches.isAtCursor()) continue;
+      await this.#forget();
+      return "busy";
+    }
+    return "idle";
   }
 
   async close(): Promise<void> {
-    await this.#stretches.close();
+    for (const stretches of this.#stretches) await stretches.close();
   }
 
   /** Runs between batches, so that no batch meets a half-dropped day. */
@@ -114,10 +140,10 @@ export class Applier {
     const row = (await this.#mayApply()) ? await nextRequested(pool) : undefined;
     if (!row) return false;
     await this.#loadContext();
-    const { journalId, from, until, payload } = row;
+    const { journalId, partition, from, until, payload } = row;
     const entry = decodeItem({ kind: isRecord(row) ? "record" : "damage", from, until, payload });
     try {
-      const batch = await batchOf(pool, { journalId, from, until, entries: [entry] });
+      const batch = await batchOf(pool, { journalId, partition, from, until, entries: [entry] });
       await this.#partitions.openFor(batch);
       await applySetAside(pool, row.setAsideId, batch, this.#context());
       log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been applied.");
@@ -192,6 +218,7 @@ export class Applier {
     this.#options.log.error({ position: batch.from, reason }, "An entry was set aside.");
     await setAsideEntry(this.#options.pool, batch, { reason, term: this.#term });
     this.#options.onApplied({
+      partition: batch.partition,
       position: batch.until,
       receivedAtMs: lastReceivedAtMs(batch.entries),
       outcomes: {},
@@ -203,6 +230,7 @@ export class Applier {
 
   #tell(batch: Batch, { tallies, setAside }: Extract<BatchOutcome, { kind: "applied" }>): void {
     this.#options.onApplied({
+      partition: batch.partition,
       position: batch.until,
       receivedAtMs: lastReceivedAtMs(batch.entries),
       outcomes: tallies.ledger.sums(),
@@ -227,14 +255,14 @@ export class Applier {
     this.#names = names;
   }
 
-  async #readAgain({ position, from }: { position: number; from: number }): Promise<void> {
+  async #readAgain({ position, from }: { position: Position; from: Position }): Promise<void> {
     await this.#forget();
     this.#options.log.warn(`The cursor is at ${position}, but the batch starts at ${from}: reading again from there.`);
   }
 
   /** After a failure nothing held in memory is trusted: the cursor says where to go on. */
   async #forget(): Promise<void> {
-    await this.#stretches.forget();
+    for (const stretches of this.#stretches) await stretches.forget();
     this.#names = undefined;
   }
 }

@@ -1,12 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
+import type { Position } from "../journal/entry-log.ts";
 import type { Log } from "../log.ts";
 import type { Applied } from "./applier.ts";
 import type { ThreadMessage, WorkerMessage, WorkerSettings } from "./worker.ts";
 
 export type ApplyThread = {
-  /** Tells the thread that the journal has grown. */
-  wake(durable: number): void;
+  /** Tells the thread that a partition has grown. */
+  wake(grown: { partition: number; until: Position; writtenBytes: number }): void;
   /** The term in which this process may apply from now on, or undefined when it may not. */
   hold(term: string | undefined): void;
   /** Finishes the current batch within `graceMs`, or leaves it to the database to undo it, and ends the thread. */
@@ -19,6 +20,8 @@ export type ApplyEvents = {
   onStuck: (reason: string) => void;
 };
 
+type ThreadOptions = { partitions: number; log: Log; endedTermMsMax?: number };
+
 /** How long a turn may go on in a term that has ended: it cannot commit any more. */
 const ENDED_TERM_MS_MAX = 5_000;
 
@@ -26,20 +29,18 @@ const ENDED_TERM_MS_MAX = 5_000;
  * Starts the worker thread, and restarts it whenever it ends. A thread that does not go by a new term in time is ended:
  * the machine of its database may have vanished, which a connection with unsent bytes notices only after 15 minutes.
  */
-export function startApplyThread(
-  options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log; endedTermMsMax?: number },
-): ApplyThread {
-  const { log, onApplied, onStuck, endedTermMsMax = ENDED_TERM_MS_MAX, ...settings } = options;
+export function startApplyThread(options: Omit<WorkerSettings, "written"> & ApplyEvents & ThreadOptions): ApplyThread {
+  const { log, onApplied, onStuck, partitions, endedTermMsMax = ENDED_TERM_MS_MAX, ...settings } = options;
   let { term } = options;
   let hanging: NodeJS.Timeout | undefined;
-  const shared = new SharedArrayBuffer(8);
-  const durable = new BigInt64Array(shared);
+  const shared = new SharedArrayBuffer(8 * (1 + partitions));
+  const written = new BigInt64Array(shared);
   let stopping = false;
   let worker = start();
 
   function start(): Worker {
     const thread = new Worker(new URL("./worker.js", import.meta.url), {
-      workerData: { ...settings, term, durable: shared } satisfies WorkerSettings,
+      workerData: { ...settings, term, written: shared } satisfies WorkerSettings,
       // A batch lives as long as its transaction. Collecting it is cheap when the young generation has room for it.
       resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
@@ -64,9 +65,10 @@ export function startApplyThread(
   }
 
   return {
-    wake(position) {
-      Atomics.store(durable, 0, BigInt(position));
-      Atomics.notify(durable, 0);
+    wake({ partition, until, writtenBytes }) {
+      Atomics.store(written, 1 + partition, BigInt(until));
+      Atomics.store(written, 0, BigInt(writtenBytes));
+      Atomics.notify(written, 0);
     },
     hold(next) {
       term = next;

@@ -2,14 +2,20 @@ import type { Executor } from "../db/engine/sql.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { isNear, type WantedDay } from "../domain/event/event-part.ts";
 import { decodeEntry } from "../journal/entry.ts";
-import type { JournalItem } from "../journal/reader.ts";
+import type { LogItem, Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
 import { userKeyText } from "./entry/key-text.ts";
 import { AppSettings } from "./facts/app-settings.ts";
 
-/** A decoded stretch of the journal. */
-export type Stretch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
+/** A decoded stretch of a partition. */
+export type Stretch = {
+  journalId: string;
+  partition: number;
+  from: Position;
+  until: Position;
+  entries: readonly DecodedEntry[];
+};
 
 /** Whether a stretch holds a body much larger than a batch should be. No other should then be in memory. */
 export function isLarge({ entries }: Stretch): boolean {
@@ -17,7 +23,7 @@ export function isLarge({ entries }: Stretch): boolean {
 }
 
 /** The same of an item that is not decoded yet. Gzip packs at most 1,032 bytes into one. */
-export function isLargeItem({ kind, payload }: JournalItem): boolean {
+export function isLargeItem({ kind, payload }: LogItem): boolean {
   if (kind === "damage" || payload.length < LIMITS.applyBatchBytes / 1_032) return false;
   try {
     return (decodeEntry(payload).head.gzip ?? payload.length) > LIMITS.applyBatchBytes;
@@ -100,7 +106,7 @@ function isRegistration(entry: DecodedEntry): entry is UserEntry {
 }
 
 /** Cuts a batch before the entries at these positions. */
-export function cutAt(batch: Batch, positions: ReadonlySet<number>): Batch[] {
+export function cutAt(batch: Batch, positions: ReadonlySet<Position>): Batch[] {
   const starts = batch.entries.flatMap(({ from }, index) => (index === 0 || positions.has(from) ? [index] : []));
   return starts.map((start, number) => partOf(batch, start, starts[number + 1] ?? batch.entries.length));
 }

@@ -3,7 +3,7 @@ import { elapsedMs } from "../clock.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { collectAfterBody, collectGarbage } from "../garbage.ts";
-import { JournalReader } from "../journal/reader.ts";
+import type { LogReader, LogSource } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
 import { LIMITS } from "../limits.ts";
 import { isLarge, isLargeItem, type Stretch } from "./batch.ts";
@@ -18,32 +18,38 @@ const AHEAD_MAX = 1;
  */
 const SLICE_MS = 1;
 
-export type StretchOptions = {
+type StretchesOptions = {
   pool: Executor;
-  journal: { id: string; dir: string };
-  /** The journal's last durable byte, read again before each stretch. */
-  durable: () => number;
+  /** Its end is asked for again before each stretch. */
+  source: LogSource;
   /** Shared with the thread that judges large bodies, if there is one. */
   largeTurn?: LargeTurn;
 };
 
-/** Reads the journal from the cursor on, stretch by stretch, and one stretch ahead when asked to. */
+/** Reads a partition from its cursor on, stretch by stretch, and one stretch ahead when asked to. */
 export class Stretches {
-  readonly #options: StretchOptions;
-  #reader: JournalReader | undefined;
+  readonly #options: StretchesOptions;
+  #reader: LogReader | undefined;
   #ahead: Stretch[] = [];
   #reading: Promise<void> | undefined;
   #holdsLargeTurn = false;
 
-  constructor(options: StretchOptions) {
+  constructor(options: StretchesOptions) {
     this.#options = options;
   }
 
-  /** The next stretch, or undefined at the journal's end. The one before is done with. */
+  /** The next stretch, or undefined at the end. */
   async next(): Promise<Stretch | undefined> {
-    this.#giveLargeTurn();
     if (this.#ahead.length === 0) await this.#reading;
     return this.#ahead.shift() ?? (await this.#read());
+  }
+
+  /** Gives the turn for large bodies back once none is in memory: the last stretch is done with. */
+  release(): void {
+    if (!this.#holdsLargeTurn || this.#reading || this.#ahead.some(isLarge)) return;
+    collectGarbage();
+    this.#options.largeTurn?.give();
+    this.#holdsLargeTurn = false;
   }
 
   /** Decodes the next stretch while the database works on the current one and the thread would otherwise be idle. */
@@ -66,8 +72,8 @@ export class Stretches {
 
   /** Whether the cursor is where reading has come to. A crash of the database loses commits that were not on its disk yet. */
   async isAtCursor(): Promise<boolean> {
-    const { pool, journal } = this.#options;
-    return (await readCursor(pool, journal.id)) === this.#reader!.position;
+    const { pool, source } = this.#options;
+    return (await readCursor(pool, source)) === this.#reader!.position;
   }
 
   /** Reads from the cursor again. */
@@ -85,10 +91,10 @@ export class Stretches {
   }
 
   async #read(): Promise<Stretch | undefined> {
-    const { pool, journal } = this.#options;
-    this.#reader ??= new JournalReader(journal.dir, await readCursor(pool, journal.id));
+    const { pool, source } = this.#options;
+    this.#reader ??= source.read(await readCursor(pool, source));
     const { position: from } = this.#reader;
-    const until = this.#options.durable();
+    const until = source.end();
     const entries: DecodedEntry[] = [];
     let sliceStartedMs = elapsedMs();
     // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
@@ -99,26 +105,19 @@ export class Stretches {
       const entry = decodeItem(item);
       collectAfterBody(entry.head?.gzip ?? 0);
       entries.push(entry);
-      bytes += item.until - item.from + (entry.head?.gzip ?? 0);
+      bytes += item.payload.length + (entry.head?.gzip ?? 0);
       if (elapsedMs() - sliceStartedMs > SLICE_MS) {
         await yieldToLoop();
         sliceStartedMs = elapsedMs();
       }
     }
     if (entries.length === 0) return undefined;
-    return { journalId: journal.id, from, until: this.#reader.position, entries };
+    const { journalId, partition } = source;
+    return { journalId, partition, from, until: this.#reader.position, entries };
   }
 
   async #takeLargeTurn(): Promise<void> {
     await this.#options.largeTurn?.take();
     this.#holdsLargeTurn = true;
-  }
-
-  /** Gives the turn back once no large body is in memory. */
-  #giveLargeTurn(): void {
-    if (!this.#holdsLargeTurn || this.#reading || this.#ahead.some(isLarge)) return;
-    collectGarbage();
-    this.#options.largeTurn?.give();
-    this.#holdsLargeTurn = false;
   }
 }

@@ -11,7 +11,7 @@ import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
 import { insertOrders } from "../db/orders.ts";
-import { markReplayed, setAside } from "../db/set-aside.ts";
+import { markReplayed, type SetAside, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, storeUsers } from "../db/user-account.ts";
@@ -70,20 +70,19 @@ type Origin = { journalId?: string };
  * a cursor known to be durable has passed it (see intake/flow.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<BatchOutcome> {
-  const { journalId } = batch;
   const work = async (tx: pg.PoolClient): Promise<BatchOutcome> => {
     await assertApplies(tx, context.term);
-    const position = await lockCursor(tx, journalId);
+    const position = await lockCursor(tx, batch);
     if (position >= batch.until) return { kind: "already_applied", position };
     if (position !== batch.from) return { kind: "elsewhere", position };
     const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
     // Must come before the entries: an erasure among them also deletes what is set aside.
     await setAside(
       tx,
-      unreadable.map((entry) => asSetAside(journalId, entry, entry.reason)),
+      unreadable.map((entry) => asSetAside(batch, entry, entry.reason)),
     );
-    const tallies = await applyEntries(tx, batch, { ...context, journalId });
-    await moveCursor(tx, journalId, batch.until);
+    const tallies = await applyEntries(tx, batch, { ...context, journalId: batch.journalId });
+    await moveCursor(tx, batch, batch.until);
     return { kind: "applied", tallies, setAside: unreadable.length };
   };
   try {
@@ -225,17 +224,18 @@ export async function setAsideEntry(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await assertApplies(tx, term);
-    const position = await lockCursor(tx, batch.journalId);
+    const position = await lockCursor(tx, batch);
     if (position !== batch.from) return;
     await setAside(
       tx,
-      batch.entries.map((entry) => asSetAside(batch.journalId, entry, reason)),
+      batch.entries.map((entry) => asSetAside(batch, entry, reason)),
     );
-    await moveCursor(tx, batch.journalId, batch.until);
+    await moveCursor(tx, batch, batch.until);
   });
 }
 
-function asSetAside(journalId: string, entry: DecodedEntry, reason: string) {
+function asSetAside({ journalId, partition }: Batch, entry: DecodedEntry, reason: string): SetAside {
   const { from, until, payload, head } = entry;
-  return { journalId, from, until, appId: head?.app ?? null, receivedAtMs: head?.at ?? null, reason, payload };
+  const [appId, receivedAtMs] = [head?.app ?? null, head?.at ?? null];
+  return { journalId, partition, from, until, appId, receivedAtMs, reason, payload };
 }

@@ -7,6 +7,7 @@ import { endReplay } from "../db/facts.ts";
 import type { Connection } from "../db/server/server.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
+import { fileSource } from "../journal/reader.ts";
 import { LargeTurn } from "../large-turn.ts";
 import { createLog } from "../log.ts";
 import { startLoop, type Trouble } from "../loop.ts";
@@ -22,8 +23,8 @@ export type WorkerSettings = {
   erasureKey: Uint8Array;
   /** The term in which this process may apply, until a message brings another. */
   term: string | undefined;
-  /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
-  durable: SharedArrayBuffer;
+  /** 64-bit cells that the HTTP side writes: the bytes that became durable, then the end of each partition. */
+  written: SharedArrayBuffer;
   /** The cell of LargeTurn. */
   largeTurn: SharedArrayBuffer;
 };
@@ -50,18 +51,19 @@ if (process.platform === "linux") giveWay();
 const port = parentPort!;
 const settings = workerData as WorkerSettings;
 const log = createLog(settings.logLevel).child({ role: "apply" });
-const durable = new BigInt64Array(settings.durable);
+const written = new BigInt64Array(settings.written);
 // Two connections: one for the transaction, one for the look-ups of the next batch.
 const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
 let { term } = settings;
 /** The term that the thread has last said it holds. */
 let heldTerm = term;
+const cell = (index: number) => Number(Atomics.load(written, index));
 const applier = new Applier({
   pool,
-  journal: settings.journal,
+  sources: [fileSource(settings.journal, () => cell(1))],
   erasureKey: settings.erasureKey,
   log,
-  durable: () => Number(Atomics.load(durable, 0)),
+  writtenBytes: () => cell(0),
   term: () => term,
   largeTurn: new LargeTurn(settings.largeTurn),
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
@@ -81,9 +83,9 @@ const loop = startLoop({
   onTrouble: tellTrouble,
   async turn(signal) {
     // Without a term this process does not apply, so there is nothing to report.
-    for (tellTerm(); term === undefined && !signal.aborted; tellTerm()) await sleepUntilWoken(Atomics.load(durable, 0));
+    for (tellTerm(); term === undefined && !signal.aborted; tellTerm()) await sleepUntilWoken(Atomics.load(written, 0));
     if (signal.aborted) return "idle";
-    const seen = Atomics.load(durable, 0);
+    const seen = Atomics.load(written, 0);
     await dropOldDays();
     const outcome = await applier.turn();
     if (!hasWorked) tellWorking();
@@ -100,11 +102,11 @@ const loop = startLoop({
 port.on("message", async (message: ThreadMessage) => {
   if (message.kind === "term") {
     term = message.term;
-    Atomics.notify(durable, 0);
+    Atomics.notify(written, 0);
     return;
   }
   const stopped = loop.stop();
-  Atomics.notify(durable, 0);
+  Atomics.notify(written, 0);
   await stopped;
   await applier.close();
   await pool.end();
@@ -119,7 +121,7 @@ function giveWay(): void {
 
 /** Sleeps until the journal grows beyond `seen`, or a message arrives. */
 async function sleepUntilWoken(seen: bigint): Promise<void> {
-  const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
+  const waiting = Atomics.waitAsync(written, 0, seen, IDLE_MS);
   if (waiting.async) await waiting.value;
 }
 

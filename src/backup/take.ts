@@ -169,7 +169,7 @@ async function saveTables(client: pg.PoolClient, { source, wish, room, journalId
       const tables = await listTables(tx, "durable");
       await lockTables(tx, namesOf(tables));
       const { version } = await describeDatabase(tx);
-      const cursor = await readCursor(tx, journalId);
+      const cursor = await readCursor(tx, { journalId, partition: 0 });
       const others = await loadOtherCursors(tx, journalId);
       const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
       const saved = await saveEach(tx, tables, { wish, room });

@@ -1,47 +1,66 @@
-import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
-export async function readCursor(executor: Executor, journalId: string): Promise<number> {
+/** A partition of a log, which has a cursor of its own. */
+export type CursorKey = { journalId: string; partition: number };
+
+export async function readCursor(executor: Executor, key: CursorKey): Promise<number> {
   const [row] = await query<{ position: number }>(
     executor,
-    sql`select position from journal_cursor where journal_id = ${journalId}`,
+    sql`select position from journal_cursor where ${isOf(key)}`,
   );
   return row?.position ?? 0;
 }
 
-/** Other journals of which something was applied. */
+/** The cursors of a log, by the number of their partition. One that has none yet is at 0. */
+export async function readCursors(executor: Executor, journalId: string): Promise<number[]> {
+  const rows = await query<{ partition: number; position: number }>(
+    executor,
+    sql`select partition, position from journal_cursor where journal_id = ${journalId}`,
+  );
+  const positions: number[] = [];
+  for (const { partition, position } of rows) positions[partition] = position;
+  return Array.from(positions, (position) => position ?? 0);
+}
+
+/** Other logs of which something was applied. */
 export async function loadOtherCursors(
   executor: Executor,
   journalId: string,
 ): Promise<{ journalId: string; position: number }[]> {
   return query(
     executor,
-    sql`select journal_id, position from journal_cursor
-      where journal_id <> ${journalId} and position > 0 order by journal_id`,
+    sql`select journal_id, sum(position)::bigint as position from journal_cursor
+      where journal_id <> ${journalId} and position > 0 group by journal_id order by journal_id`,
   );
 }
 
-/** Locks the cursor until the transaction ends; another process that applies this journal waits here. */
-export async function lockCursor(executor: Executor, journalId: string): Promise<number> {
-  const lock = sql`select position from journal_cursor where journal_id = ${journalId} for update`;
+/** Locks the cursor until the transaction ends; another process that applies this partition waits here. */
+export async function lockCursor(executor: Executor, key: CursorKey): Promise<number> {
+  const lock = sql`select position from journal_cursor where ${isOf(key)} for update`;
   const [row] = await query<{ position: number }>(executor, lock);
   if (row) return row.position;
   await execute(
     executor,
-    sql`insert into journal_cursor (journal_id, position) values (${journalId}, 0) on conflict do nothing`,
+    sql`insert into journal_cursor (journal_id, partition, position) values (${key.journalId}, ${key.partition}, 0)
+      on conflict do nothing`,
   );
   const [made] = await query<{ position: number }>(executor, lock);
   return made!.position;
 }
 
-export async function moveCursor(executor: Executor, journalId: string, position: number): Promise<void> {
-  await execute(executor, sql`update journal_cursor set position = ${position} where journal_id = ${journalId}`);
+export async function moveCursor(executor: Executor, key: CursorKey, position: number): Promise<void> {
+  await execute(executor, sql`update journal_cursor set position = ${position} where ${isOf(key)}`);
 }
 
 /** The cursor as it is on disk: this commit waits for the write-ahead log, and so for every commit before it. */
-export async function confirmCursor(executor: Executor, journalId: string): Promise<number> {
+export async function confirmCursor(executor: Executor, key: CursorKey): Promise<number> {
   const [row] = await query<{ position: number }>(
     executor,
-    sql`update journal_cursor set position = position where journal_id = ${journalId} returning position`,
+    sql`update journal_cursor set position = position where ${isOf(key)} returning position`,
   );
   return row?.position ?? 0;
+}
+
+function isOf({ journalId, partition }: CursorKey): Sql {
+  return sql`journal_id = ${journalId} and partition = ${partition}`;
 }

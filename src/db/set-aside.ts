@@ -5,6 +5,7 @@ import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 /** A stretch of the journal that could not be understood, kept as bytes so that a later version can replay it. */
 export type SetAside = {
   journalId: string;
+  partition: number;
   from: number;
   until: number;
   appId: number | null;
@@ -30,13 +31,13 @@ export async function setAside(executor: Executor, items: readonly SetAside[]): 
   for (const item of items) {
     await execute(
       executor,
-      sql`insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
-        values (${item.journalId}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${stored(item.reason)}, ${item.payload}, 'waiting')`,
+      sql`insert into set_aside (journal_id, partition, from_position, until_position, app_id, received_at_ms, reason, payload, state)
+        values (${item.journalId}, ${item.partition}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${stored(item.reason)}, ${item.payload}, 'waiting')`,
     );
   }
 }
 
-const shortColumns = sql`set_aside_id, journal_id, from_position as "from", until_position as "until",
+const shortColumns = sql`set_aside_id, journal_id, partition, from_position as "from", until_position as "until",
   app_id, received_at_ms, reason, state`;
 
 const columns = sql`${shortColumns}, payload`;
@@ -69,12 +70,13 @@ export async function pageSetAside(
 /** Whether exactly this stretch of a journal was set aside. */
 export async function isSetAside(
   executor: Executor,
-  { journalId, from, until }: { journalId: string; from: number; until: number },
+  { journalId, partition, from, until }: Pick<SetAside, "journalId" | "partition" | "from" | "until">,
 ): Promise<boolean> {
   const rows = await query(
     executor,
     sql`select 1 from set_aside
-      where journal_id = ${journalId} and from_position = ${from} and until_position = ${until} limit 1`,
+      where journal_id = ${journalId} and partition = ${partition} and from_position = ${from} and until_position = ${until}
+      limit 1`,
   );
   return rows.length > 0;
 }

@@ -17,7 +17,6 @@ export type OpsContext = {
   intake: Intake;
   progress: Progress;
   metrics: Metrics;
-  durable: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
   /** What does not work since a start without the database. */
@@ -69,15 +68,16 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
   server.get("/progress", {
     schema: {
       summary: "How far the journal has been applied, and the cube refreshed",
-      description: "Positions in bytes, and numbers of marks; `cli settle` waits on them.",
+      description:
+        "Positions, in bytes where the journal is in files, and numbers of marks; `cli settle` waits on them.",
       tags: ["operations"],
     },
     handler: async () => {
-      const { applied } = context.progress;
+      const { durable, applied } = context.intake.reach;
       // Read after `applied`, so that everything applied has left its marks.
       const cube = await refreshProgress(context.pool).catch(() => undefined);
       return success({
-        durable: context.durable(),
+        durable,
         applied,
         backlog_bytes: context.intake.backlogBytes,
         ...cube,

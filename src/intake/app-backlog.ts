@@ -1,6 +1,7 @@
+import type { Place, Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 
-type Mark = { until: number; byApp: Map<number, number> };
+type Mark = { until: Position; byApp: Map<number, number> };
 
 /** The half-life of bytes in `lately`. */
 const HALF_LIFE_MS = 3_600_000;
@@ -10,15 +11,19 @@ const HALF_LIFE_MS = 3_600_000;
  * not per entry. Bytes left by an earlier process belong to no app.
  */
 export class AppBacklog {
-  #marks: Mark[] = [];
+  /** The flushes that wait, by partition. */
+  readonly #marks = new Map<number, Mark[]>();
   #cells = 0;
   readonly #waiting = new Totals();
   readonly #written = new Totals();
   #halvedAtMs = 0;
 
-  /** Counts a flush that has made bytes durable up to `until`. */
-  written(until: number, byApp: Map<number, number>, nowMs: number): void {
-    this.#marks.push({ until, byApp });
+  /** Counts a flush that has made a partition durable up to a position. */
+  written({ partition, position }: Place, byApp: Map<number, number>, nowMs: number): void {
+    const mark = { until: position, byApp };
+    const marks = this.#marks.get(partition);
+    if (marks) marks.push(mark);
+    else this.#marks.set(partition, [mark]);
     this.#cells += byApp.size;
     if (this.#cells > LIMITS.backlogCells) this.#merge();
     if (nowMs - this.#halvedAtMs >= HALF_LIFE_MS) this.#halve(nowMs);
@@ -29,9 +34,10 @@ export class AppBacklog {
   }
 
   /** Removes the flushes that are applied. A partly applied flush still counts whole. */
-  applied(position: number): void {
-    const first = this.#marks.findIndex(({ until }) => until > position);
-    for (const { byApp } of this.#marks.splice(0, first < 0 ? this.#marks.length : first)) {
+  applied({ partition, position }: Place): void {
+    const marks = this.#marks.get(partition) ?? [];
+    const first = marks.findIndex(({ until }) => until > position);
+    for (const { byApp } of marks.splice(0, first < 0 ? marks.length : first)) {
       this.#cells -= byApp.size;
       for (const [appId, bytes] of byApp) this.#waiting.add(appId, -bytes);
     }
@@ -50,20 +56,28 @@ export class AppBacklog {
    * applied becomes coarser.
    */
   #merge(): void {
-    const merged: Mark[] = [];
-    for (let index = 0; index < this.#marks.length; index += 2) {
-      const [one, next] = [this.#marks[index]!, this.#marks[index + 1]];
-      for (const [appId, bytes] of next?.byApp ?? []) one.byApp.set(appId, (one.byApp.get(appId) ?? 0) + bytes);
-      merged.push({ until: next?.until ?? one.until, byApp: one.byApp });
+    this.#cells = 0;
+    for (const [partition, marks] of this.#marks) {
+      const merged = pairs(marks);
+      this.#marks.set(partition, merged);
+      this.#cells += merged.reduce((sum, { byApp }) => sum + byApp.size, 0);
     }
-    this.#marks = merged;
-    this.#cells = merged.reduce((sum, { byApp }) => sum + byApp.size, 0);
   }
 
   #halve(nowMs: number): void {
     this.#halvedAtMs = nowMs;
     for (const appId of [...this.#written.apps()]) this.#written.add(appId, -Math.ceil(this.#written.of(appId) / 2));
   }
+}
+
+function pairs(marks: readonly Mark[]): Mark[] {
+  const merged: Mark[] = [];
+  for (let index = 0; index < marks.length; index += 2) {
+    const [one, next] = [marks[index]!, marks[index + 1]];
+    for (const [appId, bytes] of next?.byApp ?? []) one.byApp.set(appId, (one.byApp.get(appId) ?? 0) + bytes);
+    merged.push({ until: next?.until ?? one.until, byApp: one.byApp });
+  }
+  return merged;
 }
 
 /** Bytes by app. */

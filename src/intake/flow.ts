@@ -7,12 +7,11 @@ import type { ApplyLock } from "../db/apply-lock.ts";
 import { unlessHeld } from "../db/backup-hold.ts";
 import type { Database } from "../db/engine/database.ts";
 import { allowIdle } from "../db/engine/pool.ts";
-import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
+import { confirmCursor, readCursors } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { DiskThread } from "../journal/disk-thread.ts";
-import { type Flush, Journal } from "../journal/journal.ts";
-import { Packing } from "../journal/packing.ts";
-import { Unconfirmed } from "../journal/unconfirmed.ts";
+import { type Appended, type EntryLog, endsOf, type Position } from "../journal/entry-log.ts";
+import { Journal } from "../journal/journal.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -23,13 +22,13 @@ import { BodyRoom } from "./body-room.ts";
 import { IntakeBudgets } from "./budgets.ts";
 import { Intake } from "./intake.ts";
 import { JournalDepth } from "./journal-depth.ts";
+import { JournalFiles } from "./journal-files.ts";
 import { KnownClients } from "./known-clients.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Metrics } from "./metrics.ts";
 import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
-import { writeAgain } from "./write-again.ts";
 
 const PRUNE_MS = 30_000;
 /** How long the packing of a segment may take. */
@@ -41,12 +40,11 @@ const NOBODY_APPLIES =
 
 /** The path of data from the request into the tables, and its progress. */
 export class Flow {
-  readonly journal: Journal;
+  readonly journal: EntryLog;
   readonly progress: Progress;
   readonly intake: Intake;
   readonly metrics: Metrics;
   readonly known: KnownClients;
-  readonly depth: JournalDepth;
   readonly refusals: Refusals;
   readonly bodies: BodyRoom;
   readonly largeBodies: LargeBodies;
@@ -65,7 +63,9 @@ export class Flow {
   readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
-  readonly #packing: Packing;
+  readonly #files: JournalFiles;
+  /** One for each partition. */
+  readonly #depths: readonly JournalDepth[];
   readonly #pace: IntakePace;
   /** Since when acknowledged data waits for apply, or 0 when none does. */
   #behindSinceMs: number;
@@ -73,16 +73,17 @@ export class Flow {
   #stuckBecause = "";
 
   private constructor(parts: FlowParts) {
-    const { config, log, clock, database, journal, applied, refusals } = parts;
-    const recovered = journal.durable;
+    const { config, log, clock, database, journal, refusals } = parts;
+    const recovered = endsOf(journal);
+    const applied = recovered.map((_, partition) => parts.applied[partition] ?? 0);
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
     this.#database = database;
     this.#lock = parts.lock;
     this.journal = journal;
-    this.#packing = new Packing(journal, log);
-    this.#pace = new IntakePace(() => journal.durable);
+    this.#files = parts.files;
+    this.#pace = new IntakePace(() => journal.writtenBytes);
     this.refusals = refusals;
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
     this.largeBodies = new LargeBodies({ largeTurn: this.#largeTurn, refusals, log });
@@ -96,9 +97,13 @@ export class Flow {
       address: { entriesPerS: config.addressEntriesPerS, bytesPerS: config.addressBytesPerS },
       refusals,
     });
-    this.progress = new Progress(applied);
-    this.depth = new JournalDepth({ applied, recovered });
-    this.#behindSinceMs = applied < recovered ? clock() : 0;
+    const partitionOf = (app: number) => journal.partitionOf(app);
+    const isBehind = (partition: number) => this.progress.applied[partition]! < recovered[partition]!;
+    this.progress = new Progress({ applied, partitionOf });
+    this.#depths = recovered.map(
+      (end, partition) => new JournalDepth({ applied: applied[partition]!, recovered: end }),
+    );
+    this.#behindSinceMs = applied.some((_, partition) => isBehind(partition)) ? clock() : 0;
     this.intake = new Intake({
       journal,
       progress: this.progress,
@@ -111,7 +116,8 @@ export class Flow {
     this.known = new KnownClients({
       pool: database.pool,
       clientsMax: config.knownClientsMax,
-      isBehind: () => this.progress.applied < recovered,
+      partitionOf,
+      isBehind,
     });
     this.metrics = new Metrics({
       backlogBytes: () => this.intake.backlogBytes,
@@ -129,9 +135,9 @@ export class Flow {
     });
   }
 
-  /** `applied`: the cursor, or a position that it is known to have reached while the database is away. */
-  static async open(options: Omit<FlowParts, "journal" | "refusals">): Promise<Flow> {
-    const { config, log, applied } = options;
+  /** `applied`: the cursors, or positions that they are known to have reached while the database is away. */
+  static async open(options: Omit<FlowParts, "journal" | "files" | "refusals">): Promise<Flow> {
+    const { config, log, applied, isConfirmed } = options;
     let flow: Flow | undefined;
     const refusals = new Refusals(options.clock);
     const journal = await Journal.open(join(config.dataDir, "journal"), {
@@ -139,13 +145,13 @@ export class Flow {
       disk: new DiskThread(),
       pendingBytesMax: config.journalPendingBytesMax,
       overShare: (appId) => refusals.refuse(appId, "memory"),
-      onFlush: (flush) => {
-        if (flow) flow.#flushed(flush);
+      onAppended: (appended) => {
+        if (flow) flow.#appended(appended);
       },
     });
-    await journal.skipTo(applied);
-    if (!options.isConfirmed) await new Unconfirmed(journal.dir).begin(journal.durable);
-    flow = new Flow({ ...options, journal, refusals });
+    const files = new JournalFiles(journal, log);
+    await files.begin({ applied: applied[0] ?? 0, isConfirmed });
+    flow = new Flow({ ...options, journal, files, refusals });
     return flow;
   }
 
@@ -158,10 +164,14 @@ export class Flow {
 
   /** Starts applying, once the database is open. */
   async attach(erasureKey: Uint8Array): Promise<void> {
-    const applied = await readCursor(this.#database.pool, this.journal.id);
-    await this.#bringBack(applied);
-    this.progress.advance(applied, this.progress.receivedAtMs);
-    this.depth.applied(applied);
+    const cursors = await readCursors(this.#database.pool, this.journal.id);
+    // Not a full journal: that ends only once apply has begun, which is after this.
+    await this.#files.bringBack(cursors[0] ?? 0, () => this.intake.diskObstacle());
+    for (const [partition, depth] of this.#depths.entries()) {
+      const position = cursors[partition] ?? 0;
+      this.progress.advance({ partition, position }, this.progress.receivedAtMs);
+      depth.applied(position);
+    }
     const term = await this.#lock?.claim();
     if (this.#config.roles.has("apply")) this.#startApply(term, erasureKey);
     this.#lockWatch = this.#lock?.watch((next) => {
@@ -190,35 +200,12 @@ export class Flow {
     ]);
   }
 
-  /**
-   * Saves what was accepted without the database into a journal that is an older copy: it lies at positions that the
-   * cursor has passed, and would never be applied. It is written again behind the cursor. An entry that a crash leaves
-   * there twice is recognised as repeated.
-   */
-  async #bringBack(applied: number): Promise<void> {
-    const { journal } = this;
-    const unconfirmed = new Unconfirmed(journal.dir);
-    const from = await unconfirmed.from();
-    const durable = await journal.skipTo(applied);
-    if (from === undefined) return;
-    if (from < applied && from < durable) {
-      // Not a full journal: that ends only once apply has begun, which is after this.
-      const obstacle = () => this.intake.diskObstacle();
-      const stretch = { from, until: applied, durable };
-      const entries = await writeAgain(journal, stretch, { obstacle, log: this.#log });
-      this.#log.error(
-        { entries, from, until: applied },
-        "The journal is older than the database: what was just accepted was written again.",
-      );
-    }
-    await unconfirmed.end();
-  }
-
   #startApply(term: string | undefined, erasureKey: Uint8Array): void {
     this.#thread = startApplyThread({
       term,
       connection: this.#database.direct.connection,
-      journal: { id: this.journal.id, dir: this.journal.dir },
+      journal: { id: this.journal.id, dir: this.#files.dir },
+      partitions: this.journal.partitions,
       logLevel: this.#config.logLevel,
       eventRetentionDays: this.#config.eventRetentionDays,
       erasureKey,
@@ -230,28 +217,42 @@ export class Flow {
         this.progress.stall(reason !== "");
       },
     });
-    this.#thread.wake(this.journal.durable);
+    for (const [partition, until] of endsOf(this.journal).entries()) this.#wake(partition, until);
   }
 
-  #flushed(flush: Flush): void {
-    this.metrics.fsyncSeconds.observe(flush.tookMs / 1000);
-    this.metrics.journalRecords.inc(flush.records);
-    this.depth.written(flush.durable, flush.records);
-    this.backlog.written(flush.durable, flush.byApp, this.#clock());
+  #wake(partition: number, until: Position): void {
+    this.#thread?.wake({ partition, until, writtenBytes: this.journal.writtenBytes });
+  }
+
+  #appended({ partition, until, records, byApp, tookMs }: Appended): void {
+    this.metrics.fsyncSeconds.observe(tookMs / 1000);
+    this.metrics.journalRecords.inc(records);
+    this.#depths[partition]!.written(until, records);
+    this.backlog.written({ partition, position: until }, byApp, this.#clock());
     if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
-    this.#thread?.wake(flush.durable);
+    this.#wake(partition, until);
   }
 
-  #applied({ position, receivedAtMs, outcomes, touches, setAside, leftOut }: Applied): void {
-    this.progress.advance(position, receivedAtMs);
-    this.known.applied(position);
-    this.depth.applied(position);
-    this.backlog.applied(position);
-    if (position >= this.journal.durable) this.#behindSinceMs = 0;
+  #applied({ receivedAtMs, outcomes, touches, setAside, leftOut, ...place }: Applied): void {
+    this.progress.advance(place, receivedAtMs);
+    this.known.applied(place);
+    this.#depths[place.partition]!.applied(place.position);
+    this.backlog.applied(place);
+    if (this.intake.backlogBytes === 0) this.#behindSinceMs = 0;
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
     for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);
     this.metrics.setAside.inc(setAside);
     this.metrics.leftOut.inc(leftOut);
+  }
+
+  /** The number of entries that wait to be applied, or undefined while an earlier process's entries wait. */
+  waitingEntries(): number | undefined {
+    let waiting = 0;
+    for (const { entries } of this.#depths) {
+      if (entries === undefined) return undefined;
+      waiting += entries;
+    }
+    return waiting;
   }
 
   /** How far the tables are behind the acknowledged data. */
@@ -268,20 +269,30 @@ export class Flow {
     return reason === "" ? undefined : `Apply is stuck because ${reason}`;
   }
 
-  /** Deletes old segments that are applied, and packs younger ones, only up to a cursor known to be on disk. */
+  /** Deletes what is old and applied, and packs younger segments, only up to cursors known to be on disk. */
   async #prune(signal: AbortSignal): Promise<"busy" | "idle"> {
     const { pool } = this.#database;
-    const applied = await confirmCursor(pool, this.journal.id);
-    const modifiedBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
-    // A backup copies the journal after the tables, from the cursor that it has seen there.
-    const removed = (await unlessHeld(pool, () => this.journal.prune({ applied, modifiedBeforeMs }))) ?? 0;
-    if (removed > 0) this.#log.info({ segments: removed }, "Applied journal segments were removed.");
+    const { id: journalId, partitions } = this.journal;
+    const writtenBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
+    const confirmed: Position[] = [];
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const applied = await confirmCursor(pool, { journalId, partition });
+      confirmed.push(applied);
+      // A backup copies the journal after the tables, from the cursor that it has seen there.
+      const prune = () => this.journal.prune(partition, { applied, writtenBeforeMs });
+      const removed = (await unlessHeld(pool, prune)) ?? 0;
+      if (removed > 0) this.#log.info({ partition, removed }, "Applied parts of the journal were removed.");
+    }
+    return this.#pack(confirmed[0]!, signal);
+  }
+
+  async #pack(applied: Position, signal: AbortSignal): Promise<"busy" | "idle"> {
     const isBusy = this.#pace.isBusy();
     // Packing frees most of a segment, and needs less than one meanwhile.
     if (this.intake.diskFreeBytes < 2 * LIMITS.segmentBytes) return "idle";
-    const packed = await unlessHeld(pool, async (tx) => {
+    const packed = await unlessHeld(this.#database.pool, async (tx) => {
       await allowIdle(tx, PACK_MS_MAX);
-      return this.#packing.packOne({ applied, isBusy, signal });
+      return this.#files.packOne({ applied, isBusy, signal });
     });
     return packed ? "busy" : "idle";
   }
@@ -293,9 +304,10 @@ type FlowParts = {
   clock: Clock;
   database: Database;
   lock: ApplyLock | undefined;
-  journal: Journal;
-  applied: number;
-  /** Whether `applied` is the cursor itself. */
+  journal: EntryLog;
+  files: JournalFiles;
+  applied: readonly Position[];
+  /** Whether `applied` are the cursors themselves. */
   isConfirmed: boolean;
   refusals: Refusals;
 };

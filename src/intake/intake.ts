@@ -1,7 +1,6 @@
-import { statfs } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
-import type { Journal } from "../journal/journal.ts";
+import { type EntryLog, endsOf, type Position } from "../journal/entry-log.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { isOverShare } from "../shared-room.ts";
@@ -17,7 +16,7 @@ const RETRY_AFTER_S = 10;
 const OWN_KINDS: ReadonlySet<EntryKind> = new Set(["erase", "apple_attribution"]);
 
 export type IntakeOptions = {
-  journal: Journal;
+  journal: EntryLog;
   progress: Progress;
   backlog: AppBacklog;
   refusals: Refusals;
@@ -57,8 +56,24 @@ export class Intake {
     return this.#diskFreeBytes;
   }
 
+  /** The end of each partition, as this process knows it. */
+  get ends(): readonly Position[] {
+    return endsOf(this.#options.journal);
+  }
+
+  /** How far the journal reaches and how far it is applied, added up over the partitions. */
+  get reach(): { durable: number; applied: number } {
+    return { durable: sumOf(this.ends), applied: sumOf(this.#options.progress.applied) };
+  }
+
+  /** A position in the partition of an app, about so many bytes before its end. */
+  positionBefore({ appId, bytes }: { appId: number; bytes: number }): Position {
+    const { journal } = this.#options;
+    return journal.positionBefore(journal.partitionOf(appId), { bytes });
+  }
+
   get backlogBytes(): number {
-    return Math.max(0, this.#options.journal.durable - this.#options.progress.applied);
+    return this.#options.journal.bytesBehind(this.#options.progress.applied);
   }
 
   /** Why new data would be refused now, or undefined when it would be accepted. */
@@ -72,8 +87,8 @@ export class Intake {
     return "The disk is nearly full; new data is refused until there is space.";
   }
 
-  /** Resolves with the position after the entry once it is durable. */
-  accept(head: EntryHead, body: Buffer, verdicts?: string): Promise<number> {
+  /** Resolves with the position after the entry, in the partition of its app, once it is durable. */
+  accept(head: EntryHead, body: Buffer, verdicts?: string): Promise<Position> {
     const obstacle = this.obstacle();
     if (obstacle) return Promise.reject(new ApiError("overloaded", obstacle, { retryAfterS: RETRY_AFTER_S }));
     const overShare = this.#overShare(head);
@@ -99,9 +114,8 @@ export class Intake {
   }
 
   async #measureDisk(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#options.journal.dir);
     const wasShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
-    this.#diskFreeBytes = bavail * bsize;
+    this.#diskFreeBytes = await this.#options.journal.freeBytes();
     const isShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
     if (isShort !== wasShort) {
       const fields = { freeBytes: this.#diskFreeBytes };
@@ -109,4 +123,8 @@ export class Intake {
       else this.#options.log.info(fields, "There is space on the disk again.");
     }
   }
+}
+
+function sumOf(positions: readonly Position[]): number {
+  return positions.reduce((sum, position) => sum + position, 0);
 }

@@ -1,7 +1,7 @@
 /** Enough marks for an exact count while apply keeps up, and a close one when it is hours behind. */
 const MARKS_MAX = 4_096;
 
-/** The number of entries that wait to be applied, computed from the flushes and apply's position. */
+/** The number of entries of a partition that wait to be applied, computed from the flushes and apply's position. */
 export class JournalDepth {
   readonly #recovered: number;
   #applied: number;

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { findRegistered } from "../db/user-account.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
+import type { EntryLog, Place, Position } from "../journal/entry-log.ts";
 import { within } from "../within.ts";
 
 const LOOKUP_BATCH_MAX = 500;
@@ -20,27 +21,35 @@ const keyOf = (appId: number, clientId: string) => `${appId}:${clientId}`;
 export class KnownClients {
   readonly #pool: pg.Pool;
   readonly #halfMax: number;
-  readonly #isBehind: () => boolean;
+  readonly #partitionOf: EntryLog["partitionOf"];
+  readonly #isBehind: (partition: number) => boolean;
   /** Two generations: when the young one is full, the old one is forgotten. Costs less than exact recency. */
   #young = new ClientSet();
   #old = new ClientSet();
-  /** Registrations that are in the journal but perhaps not yet in the tables, with their position. */
-  readonly #journaled = new Map<string, UserKey & { position: number }>();
+  /** Registrations that are in the journal but perhaps not yet in the tables, by partition, with their position. */
+  readonly #journaled = new Map<number, Map<string, UserKey & { position: Position }>>();
   #waiting: { key: UserKey; resolve: (registered: Registered) => void }[] = [];
   #isLookingUp = false;
   /** A look-up that is late. Until it ends nobody waits for another one, which would be as late. */
   #late: Promise<unknown> | undefined;
 
-  constructor(options: { pool: pg.Pool; clientsMax: number; isBehind: () => boolean }) {
+  /** `isBehind`: whether apply is still behind what a partition held at the start. */
+  constructor(options: {
+    pool: pg.Pool;
+    clientsMax: number;
+    partitionOf: EntryLog["partitionOf"];
+    isBehind: (partition: number) => boolean;
+  }) {
     this.#pool = options.pool;
     this.#halfMax = Math.max(1, options.clientsMax >> 1);
+    this.#partitionOf = options.partitionOf;
     this.#isBehind = options.isBehind;
   }
 
   /** Whether memory alone knows the client; false only means that a look-up is needed. */
   isKnown(appId: number, clientId: string): boolean {
     if (this.#young.has(appId, clientId)) return true;
-    if (!this.#old.has(appId, clientId) && !this.#journaled.has(keyOf(appId, clientId))) return false;
+    if (!this.#old.has(appId, clientId) && !this.#journaledOf(appId)?.has(keyOf(appId, clientId))) return false;
     this.#remember(appId, clientId);
     return true;
   }
@@ -49,32 +58,39 @@ export class KnownClients {
     if (this.isKnown(appId, clientId)) return "yes";
     if (this.#waiting.length >= LOOKUP_QUEUE_MAX || this.#late) return "unknown";
     // Read before the look-up: if the journal found at start has been applied by now, the look-up's result is complete.
-    const isBehind = this.#isBehind();
+    const isBehind = this.#isBehind(this.#partitionOf(appId));
     const found = await this.#lookUp({ appId, clientId });
     if (found === "yes") this.#remember(appId, clientId);
     return found === "no" && isBehind ? "unknown" : found;
   }
 
   /** Notes a registration that has become durable at `position`. */
-  journaled(appId: number, clientId: string, position: number): void {
+  journaled(appId: number, clientId: string, position: Position): void {
     const key = keyOf(appId, clientId);
+    let registrations = this.#journaledOf(appId);
+    if (!registrations) {
+      registrations = new Map();
+      this.#journaled.set(this.#partitionOf(appId), registrations);
+    }
     // Deleted first, so that the order of insertion stays the order of positions.
-    this.#journaled.delete(key);
-    this.#journaled.set(key, { appId, clientId, position });
+    registrations.delete(key);
+    registrations.set(key, { appId, clientId, position });
   }
 
   /** The position at which the tables will hold all registrations of these clients, or undefined when they do. */
-  pendingUntil(appId: number, clientIds: readonly string[]): number | undefined {
-    const positions = clientIds.flatMap((id) => this.#journaled.get(keyOf(appId, id))?.position ?? []);
+  pendingUntil(appId: number, clientIds: readonly string[]): Position | undefined {
+    const registrations = this.#journaledOf(appId);
+    const positions = clientIds.flatMap((id) => registrations?.get(keyOf(appId, id))?.position ?? []);
     return positions.length === 0 ? undefined : Math.max(...positions);
   }
 
-  /** Notes that everything before `position` is in the tables, where a look-up finds it. */
-  applied(position: number): void {
+  /** Notes that everything before a place is in the tables, where a look-up finds it. */
+  applied({ partition, position }: Place): void {
+    const registrations = this.#journaled.get(partition);
     // In the order of insertion, which is the order of positions.
-    for (const [key, registration] of this.#journaled) {
+    for (const [key, registration] of registrations ?? []) {
       if (registration.position > position) break;
-      this.#journaled.delete(key);
+      registrations?.delete(key);
       this.#remember(registration.appId, registration.clientId);
     }
   }
@@ -82,7 +98,11 @@ export class KnownClients {
   forget(appId: number, clientId: string): void {
     this.#young.delete(appId, clientId);
     this.#old.delete(appId, clientId);
-    this.#journaled.delete(keyOf(appId, clientId));
+    this.#journaledOf(appId)?.delete(keyOf(appId, clientId));
+  }
+
+  #journaledOf(appId: number) {
+    return this.#journaled.get(this.#partitionOf(appId));
   }
 
   #remember(appId: number, clientId: string): void {

@@ -1,24 +1,32 @@
 import { elapsedMs } from "../clock.ts";
+import type { EntryLog, Place, Position } from "../journal/entry-log.ts";
 
 /** How long apply may be silent while somebody waits for it. Longer than any batch that is merely slow. */
 const HANG_MS = 5_000;
 
 /** How far apply has come, as the HTTP side knows it. */
 export class Progress {
-  #applied: number;
+  readonly #applied: Position[];
+  readonly #partitionOf: EntryLog["partitionOf"];
   #receivedAtMs = 0;
-  #waiting: { position: number; end: (isApplied: boolean) => void }[] = [];
+  #waiting: (Place & { end: (isApplied: boolean) => void })[] = [];
   #isStalled = false;
   /** Since when somebody has been waiting while nothing was applied. */
   #quietSinceMs: number | undefined;
   readonly #now: () => number;
 
-  constructor(applied: number, now: () => number = elapsedMs) {
-    this.#applied = applied;
+  /** `applied`: the cursors of all partitions. */
+  constructor(
+    { applied, partitionOf }: { applied: readonly Position[]; partitionOf: EntryLog["partitionOf"] },
+    now: () => number = elapsedMs,
+  ) {
+    this.#applied = [...applied];
+    this.#partitionOf = partitionOf;
     this.#now = now;
   }
 
-  get applied(): number {
+  /** The position of each partition. */
+  get applied(): readonly Position[] {
     return this.#applied;
   }
 
@@ -27,14 +35,14 @@ export class Progress {
     return this.#receivedAtMs;
   }
 
-  advance(position: number, receivedAtMs: number): void {
-    this.#applied = position;
+  advance({ partition, position }: Place, receivedAtMs: number): void {
+    this.#applied[partition] = position;
     this.#receivedAtMs = receivedAtMs;
     this.#isStalled = false;
     this.#quietSinceMs = undefined;
     if (this.#waiting.length === 0) return;
-    const due = this.#waiting.filter((waiting) => waiting.position <= position);
-    this.#waiting = this.#waiting.filter((waiting) => waiting.position > position);
+    const due = this.#waiting.filter((waiting) => this.#isPast(waiting));
+    this.#waiting = this.#waiting.filter((waiting) => !this.#isPast(waiting));
     for (const { end } of due) end(true);
   }
 
@@ -44,9 +52,22 @@ export class Progress {
     if (isStalled) for (const { end } of this.#waiting.splice(0)) end(false);
   }
 
-  /** Resolves with true once everything before `position` has been applied, or with false after `timeoutMs`. */
-  async waitFor(position: number, timeoutMs: number): Promise<boolean> {
-    if (this.#applied >= position) return true;
+  /**
+   * Resolves with true once everything before `position` in the partition of an app has been applied, or with false after
+   * `timeoutMs`.
+   */
+  waitFor({ appId, position }: { appId: number; position: Position }, timeoutMs: number): Promise<boolean> {
+    return this.#waitFor({ partition: this.#partitionOf(appId), position }, timeoutMs);
+  }
+
+  /** The same for all partitions, each up to its own position. */
+  async waitForAll(positions: readonly Position[], timeoutMs: number): Promise<boolean> {
+    const waiting = positions.map((position, partition) => this.#waitFor({ partition, position }, timeoutMs));
+    return (await Promise.all(waiting)).every((isApplied) => isApplied);
+  }
+
+  async #waitFor({ partition, position }: Place, timeoutMs: number): Promise<boolean> {
+    if (this.#isPast({ partition, position })) return true;
     if (this.#isStalled || this.#hangs()) return false;
     return new Promise((done) => {
       const end = (isApplied: boolean) => {
@@ -57,8 +78,12 @@ export class Progress {
         this.#waiting = this.#waiting.filter((other) => other.end !== end);
         done(false);
       }, timeoutMs);
-      this.#waiting.push({ position, end });
+      this.#waiting.push({ partition, position, end });
     });
+  }
+
+  #isPast({ partition, position }: Place): boolean {
+    return this.#applied[partition]! >= position;
   }
 
   /** Whether callers have waited for long without anything being applied: apply hangs without being able to say so. */

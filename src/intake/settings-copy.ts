@@ -6,6 +6,7 @@ import { type Clock, elapsedMs } from "../clock.ts";
 import type { App } from "../db/app.ts";
 import type { AppMetadata } from "../domain/event/metadata.ts";
 import { messageOf } from "../errors.ts";
+import type { Position } from "../journal/entry-log.ts";
 import { syncFolder } from "../journal/segment.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
@@ -24,8 +25,8 @@ export type KnownSettings = {
   savedAtMs: number;
   userTokenKey: Buffer;
   erasureKey: Buffer;
-  /** A position that the cursor of this journal has reached; 0 if the copy was written beside another one. */
-  applied: number;
+  /** Positions that the cursors of this journal have reached; none if the copy was written beside another one. */
+  applied: readonly Position[];
   apps: ServedApp[];
 };
 
@@ -34,7 +35,8 @@ type Body = {
   user_token: string;
   erasure: string;
   journal: string;
-  applied: number;
+  /** A single number in copies that were written before there were partitions. */
+  applied: Position | readonly Position[];
   apps: (App & { metadata: StoredMetadata; secrets: [string, string][] })[];
 };
 type StoredMetadata = {
@@ -139,8 +141,8 @@ export type SettingsCopyOptions = {
   journalId: string;
   clock: Clock;
   log: Log;
-  /** The position that the cursor is known to have reached. */
-  applied: () => number;
+  /** The positions that the cursors are known to have reached. */
+  applied: () => readonly Position[];
 };
 
 /** The copy, or why there is none that can be used. */
@@ -162,7 +164,7 @@ export async function readSettingsCopy(
     savedAtMs: head.saved_at_ms,
     userTokenKey: Buffer.from(body.user_token, "hex"),
     erasureKey: Buffer.from(body.erasure, "hex"),
-    applied: body.journal === journalId ? body.applied : 0,
+    applied: body.journal === journalId ? [body.applied].flat() : [],
     apps: body.apps.map(served),
   };
 }

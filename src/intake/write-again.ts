@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, messageOf } from "../errors.ts";
 import { decodeEntry, type Entry } from "../journal/entry.ts";
 import type { Journal } from "../journal/journal.ts";
-import { JournalReader } from "../journal/reader.ts";
 import type { Log } from "../log.ts";
 
 const RETRY_MS = 200;
@@ -21,7 +20,7 @@ export type Stretch = {
  */
 export async function writeAgain(journal: Journal, stretch: Stretch, options: Waiting): Promise<number> {
   const { from, until, durable } = stretch;
-  const reader = new JournalReader(journal.dir, from);
+  const reader = journal.read(0, from);
   let entries = 0;
   try {
     for (let item = await reader.next(durable); item && item.from < until; item = await reader.next(durable)) {

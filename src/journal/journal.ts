@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import { mkdir, readFile, unlink } from "node:fs/promises";
+import { mkdir, readFile, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
@@ -9,20 +9,23 @@ import type { Log } from "../log.ts";
 import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
 import { measureEntry, type NewEntry } from "./entry.ts";
+import type { Appended, EntryLog, LogReader, Position } from "./entry-log.ts";
 import { type Group, Groups, type Waiting } from "./group.ts";
 import { removeDraft } from "./packed-segment.ts";
+import { JournalReader } from "./reader.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder, writeDurably } from "./segment.ts";
 
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 
 /**
- * The append-only log. `append` resolves when the entry is on the disk. Callers that arrive together, or while a sync
+ * The log in files of this machine: one partition, whose positions are bytes. `append` resolves when the entry is on the disk. Callers that arrive together, or while a sync
  * is under way, share the next write and the next fdatasync.
  *
  *   append → waiting ──(flush: seal, write, fdatasync)──▶ durable → resolve
  *                              └── failed: cut back to durable, reject, go on in a new segment
  */
-export class Journal {
+export class Journal implements EntryLog {
+  readonly partitions = 1;
   readonly id: string;
   readonly dir: string;
   readonly #options: JournalOptions;
@@ -68,6 +71,11 @@ export class Journal {
     return this.#durable;
   }
 
+  /** The same as a count of bytes, which positions are here. */
+  get writtenBytes(): number {
+    return this.#durable;
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -76,12 +84,37 @@ export class Journal {
     return this.#room.used;
   }
 
+  partitionOf(): number {
+    return 0;
+  }
+
+  end(): Position {
+    return this.#durable;
+  }
+
+  positionBefore(_partition: number, { bytes }: { bytes: number }): Position {
+    return Math.max(0, this.#durable - bytes);
+  }
+
+  bytesBehind(applied: readonly Position[]): number {
+    return Math.max(0, this.#durable - applied[0]!);
+  }
+
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.dir);
+    return bavail * bsize;
+  }
+
+  read(_partition: number, from: Position): LogReader {
+    return new JournalReader(this.dir, from);
+  }
+
   /**
    * Continues at `applied` when the journal is shorter than the cursor, because an older copy was restored. Positions
    * that the cursor has passed must not be used again: entries appended there would count as applied already.
    * Returns where the journal ended before.
    */
-  async skipTo(applied: number): Promise<number> {
+  async skipTo(applied: Position): Promise<Position> {
     // Appends may go on meanwhile: they wait as they do for a flush.
     while (this.#flushing) await this.#flushing;
     const durable = this.#durable;
@@ -90,14 +123,14 @@ export class Journal {
     return durable;
   }
 
-  async #skipTo(applied: number): Promise<void> {
+  async #skipTo(applied: Position): Promise<void> {
     if (applied <= this.#durable) return;
     this.#options.log.error({ durable: this.#durable, applied }, "The journal lacks bytes that were applied before.");
     await this.#startSegment(applied);
   }
 
   /** Resolves with the position after the entry, once it is durable. */
-  append(entry: NewEntry): Promise<number> {
+  append(entry: NewEntry): Promise<Position> {
     if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
     const measured = measureEntry(entry);
     const { recordBytes } = measured;
@@ -134,10 +167,10 @@ export class Journal {
     return (await listSegments(this.dir)).filter(({ from }) => from < active);
   }
 
-  /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns their number. */
-  async prune(options: { applied: number; modifiedBeforeMs: number }): Promise<number> {
+  /** Deletes whole segments. Returns their number. */
+  async prune(_partition: number, before: { applied: Position; writtenBeforeMs: number }): Promise<number> {
     const gone = (await this.closedSegments()).filter(
-      ({ from, bytes, modifiedAtMs }) => from + bytes <= options.applied && modifiedAtMs < options.modifiedBeforeMs,
+      ({ from, bytes, modifiedAtMs }) => from + bytes <= before.applied && modifiedAtMs < before.writtenBeforeMs,
     );
     // Oldest first, so that the rest stays contiguous even if this is interrupted.
     for (const segment of gone) await unlink(segment.path);
@@ -184,8 +217,8 @@ export class Journal {
     this.#durable += bytes;
     const tookMs = elapsedMs() - startedMs;
     const { waiting } = group;
-    const flush = { durable: this.#durable, records: waiting.length, byApp: bytesByApp(waiting), tookMs };
-    this.#options.onFlush?.(flush);
+    const { length: records } = waiting;
+    this.#options.onAppended?.({ partition: 0, until: this.#durable, records, byApp: bytesByApp(waiting), tookMs });
   }
 
   /**
@@ -222,11 +255,9 @@ export type JournalOptions = {
   pendingBytesMax: number;
   /** The refusal of an app of which more than an even share waits for the disk. */
   overShare?: (app: number) => ApiError;
-  onFlush?: (flush: Flush) => void;
+  /** Called after each flush. */
+  onAppended?: (appended: Appended) => void;
 };
-
-/** A completed flush. `byApp` counts unpacked bytes. */
-export type Flush = { durable: number; records: number; byApp: Map<number, number>; tookMs: number };
 
 function bytesByApp(waiting: readonly Waiting[]): Map<number, number> {
   const byApp = new Map<number, number>();

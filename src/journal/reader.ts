@@ -1,39 +1,40 @@
+import type { LogItem, LogReader, LogSource, Position } from "./entry-log.ts";
 import { findRecord, RECORD_HEADER_BYTES, scanRecord } from "./record.ts";
 import { listSegments, type Segment, unlessGone } from "./segment.ts";
 import { openSegment, type SegmentContent } from "./segment-content.ts";
 
-export type JournalItem =
-  | { kind: "record"; from: number; until: number; payload: Buffer }
-  /** Bytes that are not a record: damage in the middle of a segment. */
-  | { kind: "damage"; from: number; until: number; payload: Buffer };
-
 const READ_BYTES = 4 * 1024 * 1024;
+
+/** A journal on this machine, which another process may be writing, up to `end`. */
+export function fileSource({ id, dir }: { id: string; dir: string }, end: () => Position): LogSource {
+  return { journalId: id, partition: 0, end, read: (from) => new JournalReader(dir, from) };
+}
 
 /**
  * Reads the journal in order from a position, never past `until` (the last durable byte, given with each call).
  * Memory is bounded by one read plus the largest record, plus the file of a packed segment; after damage, by the rest of
  * that segment.
  */
-export class JournalReader {
+export class JournalReader implements LogReader {
   readonly #dir: string;
-  #position: number;
+  #position: Position;
   #segment: Segment | undefined;
   #content: SegmentContent | undefined;
   /** Bytes read but not yet returned; the first one is at #position. */
   #buffer: Buffer = Buffer.alloc(0);
 
-  constructor(dir: string, from: number) {
+  constructor(dir: string, from: Position) {
     this.#dir = dir;
     this.#position = from;
   }
 
-  get position(): number {
+  get position(): Position {
     return this.#position;
   }
 
   /** The next items, as many as fit into `bytesMax` but at least one. Empty when it has caught up with `until`. */
-  async read(options: { until: number; bytesMax: number }): Promise<JournalItem[]> {
-    const items: JournalItem[] = [];
+  async read(options: { until: Position; bytesMax: number }): Promise<LogItem[]> {
+    const items: LogItem[] = [];
     let taken = 0;
     while (taken < options.bytesMax) {
       const item = await this.next(options.until);
@@ -45,7 +46,7 @@ export class JournalReader {
   }
 
   /** The next item, or undefined when it has caught up with `until`. */
-  async next(until: number): Promise<JournalItem | undefined> {
+  async next(until: Position): Promise<LogItem | undefined> {
     while (this.#position < until) {
       const scan = scanRecord(this.#buffer, 0, this.#position);
       if (scan.kind === "record") return this.#take("record", scan.bytes, RECORD_HEADER_BYTES);
@@ -64,7 +65,7 @@ export class JournalReader {
     this.#segment = undefined;
   }
 
-  #take(kind: JournalItem["kind"], bytes: number, headerBytes: number): JournalItem {
+  #take(kind: LogItem["kind"], bytes: number, headerBytes: number): LogItem {
     const from = this.#position;
     const payload = this.#buffer.subarray(headerBytes, bytes);
     this.#buffer = this.#buffer.subarray(bytes);
@@ -73,7 +74,7 @@ export class JournalReader {
   }
 
   /** Everything up to the next valid record, or all readable bytes when there is none. */
-  #takeDamage(): JournalItem {
+  #takeDamage(): LogItem {
     const next = findRecord(this.#buffer, 1, this.#position);
     return this.#take("damage", next ?? this.#buffer.length, 0);
   }
@@ -91,7 +92,7 @@ export class JournalReader {
   }
 
   /** Opens the segment that holds #position. A stretch that no file holds is reported as damage too. */
-  async #openSegment(): Promise<"opened" | "caught_up" | JournalItem> {
+  async #openSegment(): Promise<"opened" | "caught_up" | LogItem> {
     const segments = await listSegments(this.#dir);
     const wanted = segments.findLast((segment) => segment.from <= this.#position);
     if (wanted && wanted.path !== this.#segment?.path) {

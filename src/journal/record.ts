@@ -17,11 +17,6 @@ const MAGIC_BYTES = Buffer.from("TPJ1", "latin1");
 
 export type Scan = { kind: "record"; payload: Buffer; bytes: number } | { kind: "incomplete" } | { kind: "corrupt" };
 
-/** Whether a set-aside stretch was a record: only the payload of a record is kept, but all bytes of damage, or none. */
-export function isRecord({ from, until, payload }: { from: number; until: number; payload: Buffer }): boolean {
-  return until - from === RECORD_HEADER_BYTES + payload.length;
-}
-
 /** Fills in the header of a record whose payload is there. */
 export function sealRecord(record: Buffer, position: number): void {
   record.writeUInt32LE(MAGIC, 0);

@@ -23,11 +23,11 @@ const SPREAD_EVERY_MS = 10 * 60_000;
 /** While more than this waits for apply, as during an import, it will soon mark again what is counted now. */
 const BEHIND_BYTES = 1 * MIB;
 
-export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number; backlogBytes: () => number };
+export type RefreshLoopOptions = { pool: pg.Pool; log: Log; writtenBytes: () => number; backlogBytes: () => number };
 
 /** Keeps the cube up to date with what apply has marked. */
-export function startRefresh({ pool, log, durable, backlogBytes }: RefreshLoopOptions): Loop {
-  const pace = new IntakePace(durable);
+export function startRefresh({ pool, log, writtenBytes, backlogBytes }: RefreshLoopOptions): Loop {
+  const pace = new IntakePace(writtenBytes);
   let restUntilMs = 0;
   let spreadAtMs = 0;
   const turn = async (signal: AbortSignal) => {

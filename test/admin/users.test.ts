@@ -44,7 +44,14 @@ test("nobody is erased when that cannot be noted, nor somebody who is unknown", 
 });
 
 test("a replay of what was set aside is requested and noted together, or neither", async () => {
-  const entry = { journalId: "j", appId: null, receivedAtMs: null, reason: "", payload: Buffer.from("x") };
+  const entry = {
+    journalId: "j",
+    partition: 0,
+    appId: null,
+    receivedAtMs: null,
+    reason: "",
+    payload: Buffer.from("x"),
+  };
   await setAside(
     stage.pool,
     [1, 2].map((from) => ({ ...entry, from, until: from + 1 })),

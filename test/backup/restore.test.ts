@@ -13,6 +13,7 @@ import { inTransaction } from "../../src/db/engine/pool.ts";
 import { dropEventDaysBefore } from "../../src/db/event-day.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
 import { settingsFileOf } from "../../src/intake/settings-copy.ts";
+import { fileSource } from "../../src/journal/reader.ts";
 import { claim, DAY_MS, ERASURE_KEY, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
 import { log, makeApp } from "../db/temp-database.ts";
 import { entryOf, openJournal, packAll } from "../journal/temp-journal.ts";
@@ -104,9 +105,9 @@ test("an old backup beside a newer journal, which is packed, catches up: the tab
   const term = await claim(target.pool);
   const applier = new Applier({
     pool: target.pool,
-    journal: { id: source.journal.id, dir: dirOfJournal },
+    sources: [fileSource({ id: source.journal.id, dir: dirOfJournal }, () => restored.until)],
     log,
-    durable: () => restored.until,
+    writtenBytes: () => 0,
     onApplied: () => {},
     erasureKey: ERASURE_KEY,
     term: () => term,

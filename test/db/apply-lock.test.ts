@@ -58,7 +58,7 @@ test("a process that takes over waits for the transaction under way, and continu
   await stage.register("u");
   const inTheWay = await stage.pool.connect();
   await inTheWay.query("begin");
-  await lockCursor(inTheWay, stage.journal.id);
+  await lockCursor(inTheWay, stage.cursor);
   const turn = stage.applier.turn();
   await expect.poll(waiting).toBe(1);
   const events: string[] = [];

@@ -7,6 +7,7 @@ import { emptyFacts, endReplay } from "../../src/db/facts.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { listSetAside, type SetAsideRow } from "../../src/db/set-aside.ts";
 import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
+import { sourceOf } from "../../src/journal/entry-log.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { newFolder, openJournal } from "../journal/temp-journal.ts";
 import { log, makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
@@ -48,6 +49,11 @@ export class ApplyStage {
     this.applied = [];
   }
 
+  /** The key of the journal's cursor. */
+  get cursor() {
+    return { journalId: this.journal.id, partition: 0 };
+  }
+
   get pool(): pg.Pool {
     return this.database.pool;
   }
@@ -60,8 +66,16 @@ export class ApplyStage {
 
   newApplier(durable: () => number = () => this.journal.durable): Applier {
     const { pool, journal } = this;
-    const onApplied = (applied: Applied) => this.applied.push(applied);
-    return new Applier({ pool, journal, log, durable, onApplied, erasureKey: ERASURE_KEY, term: () => this.term });
+    const source = { ...sourceOf(journal, 0), end: durable };
+    return new Applier({
+      pool,
+      sources: [source],
+      log,
+      writtenBytes: durable,
+      onApplied: (applied) => this.applied.push(applied),
+      erasureKey: ERASURE_KEY,
+      term: () => this.term,
+    });
   }
 
   async restart(): Promise<void> {
@@ -108,7 +122,7 @@ export class ApplyStage {
   }
 
   async #assertAllApplied(): Promise<void> {
-    if ((await readCursor(this.pool, this.journal.id)) !== this.journal.durable)
+    if ((await readCursor(this.pool, this.cursor)) !== this.journal.durable)
       throw new Error("Not all of the journal was applied.");
   }
 

@@ -6,6 +6,7 @@ import { emptyFacts } from "../../src/db/facts.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
+import { sourceOf } from "../../src/journal/entry-log.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { newFolder, openJournal } from "../journal/temp-journal.ts";
 import { ApplyStage, DAY_MS, ERASURE_KEY, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
@@ -229,9 +230,9 @@ describe("after an erasure", () => {
     });
     const applier = new Applier({
       pool: stage.pool,
-      journal: other,
+      sources: [sourceOf(other, 0)],
       log,
-      durable: () => other.durable,
+      writtenBytes: () => other.durable,
       onApplied() {},
       term: () => stage.term,
       erasureKey: ERASURE_KEY,

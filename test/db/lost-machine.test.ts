@@ -70,7 +70,7 @@ function cluster() {
   return connection;
 }
 
-function settings(): Omit<WorkerSettings, "durable"> {
+function settings(): Omit<WorkerSettings, "written"> {
   const { user, password } = cluster();
   const url = `postgres://${user}:${password}@127.0.0.1:${line.port}/${stage.database.name}?sslmode=disable`;
   return {
@@ -91,12 +91,13 @@ test("a batch whose machine has vanished is applied on another connection once t
   await stage.register("u");
   const inTheWay = await stage.pool.connect();
   await inTheWay.query("begin");
-  await lockCursor(inTheWay, stage.journal.id);
+  await lockCursor(inTheWay, stage.cursor);
   const module = (await import(built("apply-thread.js").href)) as { startApplyThread: typeof startApplyThread };
   const events = { onApplied: () => {}, onStuck: () => {} };
-  const thread = module.startApplyThread({ ...settings(), ...events, log, endedTermMsMax: 100 });
+  const thread = module.startApplyThread({ ...settings(), ...events, partitions: 1, log, endedTermMsMax: 100 });
   try {
-    thread.wake(stage.journal.durable);
+    const { durable } = stage.journal;
+    thread.wake({ partition: 0, until: durable, writtenBytes: durable });
     await expect.poll(async () => (await waiting()).length).toBe(1);
     line.vanish();
     // On the machine that takes its place there are no sessions of the old one.
@@ -113,8 +114,8 @@ test("a batch whose machine has vanished is applied on another connection once t
 });
 
 test("a thread that is in no batch goes by a new term at once, and says so", async () => {
-  const durable = new SharedArrayBuffer(8);
-  const workerData: WorkerSettings = { ...settings(), durable };
+  const written = new SharedArrayBuffer(16);
+  const workerData: WorkerSettings = { ...settings(), written };
   const worker = new Worker(built("worker.js"), { workerData });
   const held: (string | undefined)[] = [];
   worker.on("message", (message: WorkerMessage) => {

@@ -30,7 +30,7 @@ test("a batch whose connection is lost in the middle is applied once, by the nex
   await payments(5);
   const holder = await stage.pool.connect();
   await holder.query("begin");
-  await lockCursor(holder, stage.journal.id);
+  await lockCursor(holder, stage.cursor);
   const turn = stage.applier.turn().then(
     () => undefined,
     (error: unknown) => error,

@@ -155,9 +155,11 @@ test("a replay waits until the operator has fixed the problem", async () => {
 });
 
 test("a reason with characters that the database cannot hold is stored without them, and cut", async () => {
-  const [journalId, payload] = [stage.journal.id, Buffer.from("x")];
+  const payload = Buffer.from("x");
   const reason = `a\0b ${"long ".repeat(1_000)}`;
-  await setAside(stage.pool, [{ journalId, from: 0, until: 1, appId: null, receivedAtMs: null, reason, payload }]);
+  await setAside(stage.pool, [
+    { ...stage.cursor, from: 0, until: 1, appId: null, receivedAtMs: null, reason, payload },
+  ]);
   const [row] = await stage.setAside();
   expect(row!.reason).toMatch(/^a\ufffdb long long /);
   expect(row!.reason).toHaveLength(LIMITS.setAsideReasonLength);

@@ -3,7 +3,14 @@ import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { EventCopy, type EventRow, EventRows, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
-import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
+import {
+  confirmCursor,
+  loadOtherCursors,
+  lockCursor,
+  moveCursor,
+  readCursor,
+  readCursors,
+} from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
 import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
 import {
@@ -225,24 +232,47 @@ test("a stored event is found only by its whole key", async () => {
   expect(await findStoredEvents(database.pool, [])).toEqual([]);
 });
 
-test("a cursor begins at 0, moves, and belongs to one journal", async () => {
-  expect(await readCursor(database.pool, "j1")).toBe(0);
-  await inTransaction(database.pool, async (tx) => {
-    expect(await lockCursor(tx, "j1")).toBe(0);
-    await moveCursor(tx, "j1", 9_000_000_000_000);
+test("a cursor begins at 0, moves, and belongs to one partition of one journal", async () => {
+  const { pool } = database;
+  const one = { journalId: "j1", partition: 0 };
+  const others = [
+    { journalId: "j1", partition: 1 },
+    { journalId: "j2", partition: 0 },
+  ];
+  expect([await readCursor(pool, one), await readCursors(pool, "j1")]).toEqual([0, []]);
+  await inTransaction(pool, async (tx) => {
+    for (const key of [...others, one]) expect(await lockCursor(tx, key)).toBe(0);
+    await moveCursor(tx, one, 9_000_000_000_000);
   });
-  expect([await readCursor(database.pool, "j1"), await confirmCursor(database.pool, "j1")]).toEqual([9e12, 9e12]);
-  expect([await readCursor(database.pool, "j2"), await confirmCursor(database.pool, "j2")]).toEqual([0, 0]);
+  expect([await readCursor(pool, one), await confirmCursor(pool, one)]).toEqual([9e12, 9e12]);
+  for (const key of others) expect([await readCursor(pool, key), await confirmCursor(pool, key)]).toEqual([0, 0]);
+});
+
+test("the cursors of a journal are listed by partition, and those of another are added up", async () => {
+  const { pool } = database;
+  await inTransaction(pool, async (tx) => {
+    for (const [partition, position] of [
+      [0, 5],
+      [2, 7],
+    ] as const) {
+      await lockCursor(tx, { journalId: "listed", partition });
+      await moveCursor(tx, { journalId: "listed", partition }, position);
+    }
+  });
+  expect(await readCursors(pool, "listed")).toEqual([5, 0, 7]);
+  expect(await loadOtherCursors(pool, "mine")).toContainEqual({ journalId: "listed", position: 12 });
+  expect(await loadOtherCursors(pool, "listed")).not.toContainEqual(expect.objectContaining({ journalId: "listed" }));
 });
 
 test("a locked cursor makes every other session wait until the transaction ends", async () => {
+  const held = { journalId: "held", partition: 0 };
   const holder = await database.pool.connect();
   await holder.query("begin");
-  await lockCursor(holder, "held");
-  await moveCursor(holder, "held", 7);
+  await lockCursor(holder, held);
+  await moveCursor(holder, held, 7);
   let seen: number | undefined;
   const waiting = inTransaction(database.pool, async (tx) => {
-    seen = await lockCursor(tx, "held");
+    seen = await lockCursor(tx, held);
   });
   await expect
     .poll(

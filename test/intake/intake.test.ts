@@ -14,11 +14,13 @@ afterEach(async () => {
 });
 afterAll(removeFolders);
 
+const newProgress = () => new Progress({ applied: [0], partitionOf: () => 0 });
+
 /** An intake into a journal that no process applies, except as the test says. */
 async function open(limits: { diskFreeBytesMin?: number; backlogBytesMax?: number }) {
-  const [progress, backlog, refusals] = [new Progress(0), new AppBacklog(), new Refusals(() => 0)];
+  const [progress, backlog, refusals] = [newProgress(), new AppBacklog(), new Refusals(() => 0)];
   const journal = await openJournal(newFolder(), {
-    onFlush: ({ durable, byApp }) => backlog.written(durable, byApp, 0),
+    onAppended: ({ partition, until, byApp }) => backlog.written({ partition, position: until }, byApp, 0),
   });
   const bounds = { diskFreeBytesMin: 0, backlogBytesMax: 1e12, ...limits };
   const intake = new Intake({ journal, progress, backlog, refusals, log: createLog("silent"), ...bounds });
@@ -32,8 +34,8 @@ async function open(limits: { diskFreeBytesMin?: number; backlogBytesMax?: numbe
     return intake.accept(entry.head, entry.body);
   };
   const apply = (position: number) => {
-    progress.advance(position, 0);
-    backlog.applied(position);
+    progress.advance({ partition: 0, position }, 0);
+    backlog.applied({ partition: 0, position });
   };
   return { send, apply, refusals, intake };
 }

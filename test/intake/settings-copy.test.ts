@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +49,7 @@ beforeEach(async () => {
     journalId: "mine",
     clock: () => SAVED_AT_MS,
     log: createLog("silent"),
-    applied: () => 123,
+    applied: () => [123, 4],
   });
 });
 afterAll(() => rmSync(dataDir, { recursive: true }));
@@ -56,12 +57,23 @@ afterAll(() => rmSync(dataDir, { recursive: true }));
 test("what is stored is read again, whole", async () => {
   expect(await read()).toBe("there is no copy of the settings yet");
   await copy.store([app]);
-  expect(await read()).toEqual({ savedAtMs: SAVED_AT_MS, applied: 123, apps: [app], ...keys });
+  expect(await read()).toEqual({ savedAtMs: SAVED_AT_MS, applied: [123, 4], apps: [app], ...keys });
 });
 
 test("a position in another journal does not count", async () => {
   await copy.store([app]);
-  expect(await read({ journalId: "another" })).toMatchObject({ applied: 0, apps: [app] });
+  expect(await read({ journalId: "another" })).toMatchObject({ applied: [], apps: [app] });
+});
+
+test("a copy from before there were partitions has the position of the only one", async () => {
+  await copy.store([app]);
+  change((text) => {
+    const [head = "", sealed = ""] = text.split("\n");
+    const resealed = vault.seal(vault.open(sealed).replace('"applied":[123,4]', '"applied":123'));
+    const sha256 = createHash("sha256").update(resealed).digest("hex");
+    return `${JSON.stringify({ ...JSON.parse(head), sha256 })}\n${resealed}\n`;
+  });
+  expect(await read()).toMatchObject({ applied: [123] });
 });
 
 test("only we can read the file, and nothing in it is readable without the key", async () => {
@@ -124,7 +136,7 @@ test("a folder that cannot be written does not stop anything", async () => {
     journalId: "mine",
     clock: () => SAVED_AT_MS,
     log: createLog("silent"),
-    applied: () => 0,
+    applied: () => [0],
   });
   await nowhere.store([app]);
 });

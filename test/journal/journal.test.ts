@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { ApiError } from "../../src/errors.ts";
 import { type Disk, poolDisk } from "../../src/journal/disk.ts";
-import type { Flush, JournalOptions } from "../../src/journal/journal.ts";
+import type { Appended } from "../../src/journal/entry-log.ts";
+import type { JournalOptions } from "../../src/journal/journal.ts";
 import { listSegments } from "../../src/journal/segment.ts";
 import { LIMITS } from "../../src/limits.ts";
 import {
@@ -39,8 +40,8 @@ function gatedDisk(): Disk & { open(): void; reached: Promise<void> } {
 test("appends that arrive together share one write and one sync, and keep their order", async () => {
   const disk = new FaultyDisk();
   const flushes: number[] = [];
-  const onFlush: JournalOptions["onFlush"] = (flush) => flushes.push(flush.records);
-  const journal = await openJournal(newFolder(), { disk, onFlush });
+  const onAppended: JournalOptions["onAppended"] = (flush) => flushes.push(flush.records);
+  const journal = await openJournal(newFolder(), { disk, onAppended });
   const bodies = Array.from({ length: 100 }, (_, index) => `body ${index}`);
   const ends = await Promise.all(bodies.map((body) => journal.append(entryOf(body))));
   expect([disk.writes, disk.syncs, flushes]).toEqual([1, 1, [100]]);
@@ -131,9 +132,9 @@ test("beyond half of the bytes that may wait, only an app with more than an even
 });
 
 test("a flush says how many bytes of each app it has written, packed ones by their unpacked size", async () => {
-  const flushes: Flush[] = [];
+  const flushes: Appended[] = [];
   const disk = gatedDisk();
-  const journal = await openJournal(newFolder(), { disk, onFlush: (flush) => flushes.push(flush) });
+  const journal = await openJournal(newFolder(), { disk, onAppended: (flush) => flushes.push(flush) });
   const first = journal.append(entryOf("in flight"));
   await disk.reached;
   const rest = [entryOf("a"), entryOf("b", { app: 2 }), entryOf("c", { gzip: 1_000_000 })].map((entry) =>
@@ -203,20 +204,20 @@ test("no segment exceeds its maximum, and the reader moves from one to the next"
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: number }, number]>([
-  ["nothing was applied", () => ({ applied: 0, modifiedBeforeMs: EVER }), 0],
-  ["all but one byte of the first was applied", ([first]) => ({ applied: first! - 1, modifiedBeforeMs: EVER }), 0],
-  ["the first was applied", ([first]) => ({ applied: first!, modifiedBeforeMs: EVER }), 1],
-  ["half of the second was applied", ([first]) => ({ applied: first! + 1, modifiedBeforeMs: EVER }), 1],
-  ["everything was applied", ([, , last]) => ({ applied: last!, modifiedBeforeMs: EVER }), 2],
-  ["everything was applied but is too young", ([, , last]) => ({ applied: last!, modifiedBeforeMs: 0 }), 0],
+test.each<[string, (ends: number[]) => { applied: number; writtenBeforeMs: number }, number]>([
+  ["nothing was applied", () => ({ applied: 0, writtenBeforeMs: EVER }), 0],
+  ["all but one byte of the first was applied", ([first]) => ({ applied: first! - 1, writtenBeforeMs: EVER }), 0],
+  ["the first was applied", ([first]) => ({ applied: first!, writtenBeforeMs: EVER }), 1],
+  ["half of the second was applied", ([first]) => ({ applied: first! + 1, writtenBeforeMs: EVER }), 1],
+  ["everything was applied", ([, , last]) => ({ applied: last!, writtenBeforeMs: EVER }), 2],
+  ["everything was applied but is too young", ([, , last]) => ({ applied: last!, writtenBeforeMs: 0 }), 0],
 ])(
   "with three segments, when %s, pruning removes what it may and never the active one",
   async (_, optionsOf, removed) => {
     const journal = await journalOfSegments([["one"], ["two"], ["three"]]);
     const segments = await listSegments(journal.dir);
     const ends = segments.map((segment) => segment.from + segment.bytes);
-    expect(await journal.prune(optionsOf(ends))).toBe(removed);
+    expect(await journal.prune(0, optionsOf(ends))).toBe(removed);
     expect(await listSegments(journal.dir)).toEqual(segments.slice(removed));
     await journal.append(entryOf("four"));
     const left = ["one", "two", "three", "four"].slice(removed);
@@ -242,7 +243,7 @@ test("a segment that is just being begun is not pruned, however much was applied
   await journal.append(entryOf("lost")).catch(() => {});
   const second = journal.append(entryOf("second"));
   while ((await listSegments(journal.dir)).length < 2) await sleep(0);
-  expect(await journal.prune({ applied: EVER, modifiedBeforeMs: EVER })).toBe(0);
+  expect(await journal.prune(0, { applied: EVER, writtenBeforeMs: EVER })).toBe(0);
   goOn();
   await second;
   expect(bodiesOf(await readAll(journal.dir, journal.durable))).toEqual(["first", "second"]);

@@ -73,7 +73,7 @@ test("a packed segment keeps its age, and is removed at the end of it", async ()
   const [packed] = await listSegments(dir);
   expect(Math.abs(packed!.modifiedAtMs - first!.modifiedAtMs)).toBeLessThan(1);
   expect(statSync(packed!.path).mode & 0o777).toBe(0o600);
-  expect(await journal.prune({ applied: first!.bytes, modifiedBeforeMs: EVER })).toBe(1);
+  expect(await journal.prune(0, { applied: first!.bytes, writtenBeforeMs: EVER })).toBe(1);
   expect((await listSegments(dir)).map(({ from }) => from)).toEqual(segments.slice(1).map(({ from }) => from));
   await journal.close();
 });

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { type Disk, poolDisk } from "../../src/journal/disk.ts";
 import type { Entry, EntryHead } from "../../src/journal/entry.ts";
 import { decodeEntry } from "../../src/journal/entry.ts";
+import type { LogItem } from "../../src/journal/entry-log.ts";
 import { Journal, type JournalOptions } from "../../src/journal/journal.ts";
 import { packSegment } from "../../src/journal/packed-segment.ts";
-import { type JournalItem, JournalReader } from "../../src/journal/reader.ts";
+import { JournalReader } from "../../src/journal/reader.ts";
 import { listSegments } from "../../src/journal/segment.ts";
 import { createLog } from "../../src/log.ts";
 
@@ -62,9 +63,9 @@ export async function readAll(
   dir: string,
   until: number,
   options: { from?: number; bytesMax?: number } = {},
-): Promise<JournalItem[]> {
+): Promise<LogItem[]> {
   const reader = new JournalReader(dir, options.from ?? 0);
-  const items: JournalItem[] = [];
+  const items: LogItem[] = [];
   for (;;) {
     const more = await reader.read({ until, bytesMax: options.bytesMax ?? 1024 * 1024 });
     if (more.length === 0) break;
@@ -75,7 +76,7 @@ export async function readAll(
 }
 
 /** The bodies of the records, and "damage" for damaged ranges. */
-export function bodiesOf(items: readonly JournalItem[]): string[] {
+export function bodiesOf(items: readonly LogItem[]): string[] {
   return items.map((item) => (item.kind === "record" ? decodeEntry(item.payload).body.toString() : "damage"));
 }
 

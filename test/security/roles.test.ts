@@ -117,7 +117,7 @@ describe("lists without an app show those of the person's apps:", () => {
     const about = { atMs: Date.now(), actor: "x", address: "", details: {} };
     for (const appId of [ours.appId, theirs.appId, null])
       await addAudit(server.pool, { ...about, action: "role-test", appId });
-    const entry = { from: 0, until: 1, receivedAtMs: 0, reason: "role-test", payload: Buffer.from("x") };
+    const entry = { partition: 0, from: 0, until: 1, receivedAtMs: 0, reason: "role-test", payload: Buffer.from("x") };
     for (const appId of [ours.appId, theirs.appId, null])
       await setAside(server.pool, [{ ...entry, journalId: `role-test-${appId}`, appId }]);
     await new AdminCaller(server).post("accounts/set", {

@@ -9,6 +9,7 @@ import { migrate } from "../../../src/db/engine/migrate.ts";
 import { FACT_TABLES } from "../../../src/db/facts.ts";
 import { POSTBACK_STATUS } from "../../../src/domain/postback/postback.ts";
 import { openKeys } from "../../../src/installation.ts";
+import { fileSource } from "../../../src/journal/reader.ts";
 import { createLog } from "../../../src/log.ts";
 import type { Findings } from "../findings.ts";
 import type { Site } from "../site.ts";
@@ -43,11 +44,11 @@ export async function replayed(site: Site, findings: Findings): Promise<void> {
     const term = await claimApply(copy.pool, holder);
     const applier = new Applier({
       pool: copy.pool,
-      journal,
+      sources: [fileSource(journal, () => durable)],
       erasureKey: keys.erasureKey,
       term: () => term,
       log: createLog("silent"),
-      durable: () => durable,
+      writtenBytes: () => durable,
       onApplied: () => {},
     });
     while ((await applier.turn()) === "busy");

@@ -5,8 +5,8 @@ import { REFUND_EVENT } from "../../domain/refund.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { messageOf, type Rejection } from "../../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../../journal/entry.ts";
+import type { LogItem } from "../../journal/entry-log.ts";
 import { plainBody } from "../../journal/packed-body.ts";
-import type { JournalItem } from "../../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import { paymentOf, type SentPayment } from "./payment.ts";
@@ -66,7 +66,7 @@ export type DecodedEntry =
  * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
  * happens here, so that it runs while the database is still busy with the batch before.
  */
-export function decodeItem(item: JournalItem): DecodedEntry {
+export function decodeItem(item: LogItem): DecodedEntry {
   const recorded = { from: item.from, until: item.until, payload: item.payload };
   if (item.kind === "damage")
     return { ...recorded, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };

@@ -20,7 +20,7 @@ import { poolDisk } from "../../journal/disk.ts";
 import { decodeEntry } from "../../journal/entry.ts";
 import { Journal } from "../../journal/journal.ts";
 import { beginningOf } from "../../journal/packed-body.ts";
-import { JournalReader } from "../../journal/reader.ts";
+import { fileSource, JournalReader } from "../../journal/reader.ts";
 import { listSegments } from "../../journal/segment.ts";
 import { Unconfirmed } from "../../journal/unconfirmed.ts";
 import { LIMITS } from "../../limits.ts";
@@ -60,7 +60,7 @@ export function journalCommands(program: Command): void {
 async function inspect(options: { entries: number; from: number } & Json): Promise<void> {
   await withDatabase(async ({ config, pool }) => {
     const { dir, id } = await journalOf(config);
-    const applied = await readCursor(pool, id);
+    const applied = await readCursor(pool, { journalId: id, partition: 0 });
     const segments = (await listSegments(dir)).map((segment) => ({
       segment: segment.path,
       from: segment.from,
@@ -178,7 +178,8 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     const by = commandLine();
     await requireNoSender(pool);
     const durable = await recoveredEnd(dir, config);
-    const losses = options.yes ? [] : await replayLosses(pool, { id, dir, durable });
+    const source = fileSource({ id, dir }, () => durable);
+    const losses = options.yes ? [] : await replayLosses(pool, source);
     if (losses.length > 0)
       throw new UsageError(
         `Nothing was changed, because data would be lost. ${losses.join(" ")} To proceed anyway, add --yes.`,
@@ -196,10 +197,10 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     const bar = new ProgressBar("Replaying");
     const applier = new Applier({
       pool,
-      journal: { id, dir },
+      sources: [source],
       erasureKey,
       log: createLog("error"),
-      durable: () => durable,
+      writtenBytes: source.end,
       term: () => term,
       onApplied: ({ position }) => bar.show(position, durable),
     });

@@ -3,16 +3,13 @@ import { decodeItem } from "../../apply/entry/decode.ts";
 import { countFacts } from "../../db/facts.ts";
 import { loadOtherCursors, readCursor } from "../../db/journal-cursor.ts";
 import { isSetAside } from "../../db/set-aside.ts";
-import { type JournalItem, JournalReader } from "../../journal/reader.ts";
-
-/** A journal and its end, `durable`. */
-type JournalEnd = { id: string; dir: string; durable: number };
+import type { LogItem, LogSource } from "../../journal/entry-log.ts";
 
 const JOURNALS_NAMED = 5;
 
 /** Sentences that say what tables rebuilt from this journal alone would lack; empty when they would lack nothing. */
-export async function replayLosses(pool: pg.Pool, journal: JournalEnd): Promise<string[]> {
-  const others = await loadOtherCursors(pool, journal.id);
+export async function replayLosses(pool: pg.Pool, journal: LogSource): Promise<string[]> {
+  const others = await loadOtherCursors(pool, journal.journalId);
   const missing = await missingBytes(pool, journal);
   const losses: string[] = [];
   if (others.length > 0) {
@@ -32,18 +29,19 @@ export async function replayLosses(pool: pg.Pool, journal: JournalEnd): Promise<
 }
 
 /** Applied bytes that can no longer be read. Bytes that could not be read back then are not a loss. */
-async function missingBytes(pool: pg.Pool, journal: JournalEnd): Promise<number> {
-  const applied = await readCursor(pool, journal.id);
-  let missing = Math.max(0, applied - journal.durable);
+async function missingBytes(pool: pg.Pool, journal: LogSource): Promise<number> {
+  const { journalId, partition } = journal;
+  const applied = await readCursor(pool, journal);
+  let missing = Math.max(0, applied - journal.end());
   for await (const item of itemsOf(journal)) {
     if (item.from >= applied) break;
-    if (item.kind === "record" || (await isSetAside(pool, { journalId: journal.id, ...item }))) continue;
+    if (item.kind === "record" || (await isSetAside(pool, { journalId, partition, ...item }))) continue;
     missing += item.until - item.from;
   }
   return missing;
 }
 
-async function countEvents(journal: JournalEnd): Promise<number> {
+async function countEvents(journal: LogSource): Promise<number> {
   let events = 0;
   for await (const item of itemsOf(journal)) {
     const entry = decodeItem(item);
@@ -52,10 +50,10 @@ async function countEvents(journal: JournalEnd): Promise<number> {
   return events;
 }
 
-async function* itemsOf({ dir, durable }: JournalEnd): AsyncGenerator<JournalItem> {
-  const reader = new JournalReader(dir, 0);
+async function* itemsOf({ end, read }: LogSource): AsyncGenerator<LogItem> {
+  const reader = read(0);
   try {
-    for (let item = await reader.next(durable); item; item = await reader.next(durable)) yield item;
+    for (let item = await reader.next(end()); item; item = await reader.next(end())) yield item;
   } finally {
     await reader.close();
   }

@@ -63,11 +63,12 @@ export function clientRoutes(server: FastifyInstance, context: ClientContext): v
       if ((await context.known.check(request.app.appId, newClientId)) === "yes") {
         throw new ApiError("badParameter", "new_client_id is already registered.");
       }
+      const { appId } = request.app;
       const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id");
       // Before forgetting: a look-up would still find the old id in the tables and remember it.
-      if (context.applies) await context.progress.waitFor(position, LIMITS.appliedWaitMs);
-      context.known.forget(request.app.appId, clientId);
-      context.known.journaled(request.app.appId, newClientId, position);
+      if (context.applies) await context.progress.waitFor({ appId, position }, LIMITS.appliedWaitMs);
+      context.known.forget(appId, clientId);
+      context.known.journaled(appId, newClientId, position);
       return success({});
     },
   });

@@ -96,9 +96,10 @@ async function acceptRegistration(
   const nowMs = context.clock();
   const head = headOf(context, request, { kind, clientId, registered: "yes", nowMs });
   const position = await acceptSent(context, request, head);
-  context.known.journaled(request.app.appId, clientId, position);
+  const { appId } = request.app;
+  context.known.journaled(appId, clientId, position);
   // A report right after the answer should see the user, as long as apply keeps up. Look-ups wait by themselves.
-  if (context.applies) await context.progress.waitFor(position, REGISTER_WAIT_MS);
+  if (context.applies) await context.progress.waitFor({ appId, position }, REGISTER_WAIT_MS);
 }
 
 function assertAdData(body: JsonObject): void {

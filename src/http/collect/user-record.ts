@@ -30,7 +30,9 @@ export async function findUserRecords(
 ): Promise<UserRecord[]> {
   const unique = [...new Set(clientIds)];
   const pendingUntil = applies ? known.pendingUntil(app.appId, unique) : undefined;
-  if (pendingUntil !== undefined) await progress.waitFor(pendingUntil, LIMITS.appliedWaitMs);
+  if (pendingUntil !== undefined) {
+    await progress.waitFor({ appId: app.appId, position: pendingUntil }, LIMITS.appliedWaitMs);
+  }
   const users = await loadUsers(
     pool,
     unique.map((clientId) => ({ appId: app.appId, clientId })),

@@ -6,6 +6,8 @@ import { loadAdminUsers } from "../../../src/db/admin-user.ts";
 import { checksumOf, migrate } from "../../../src/db/engine/migrate.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../../src/db/event-day.ts";
+import { readCursors } from "../../../src/db/journal-cursor.ts";
+import { isSetAside } from "../../../src/db/set-aside.ts";
 import { insertUsers } from "../../../src/db/user-account.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { UsageError } from "../../../src/errors.ts";
@@ -48,7 +50,7 @@ test("migrating again changes nothing", async () => {
   await migrate(database.pool, { ...options, clock: () => 9 });
   expect(await schemaOf(database)).toEqual(before);
   expect(before.length).toBeGreaterThan(20);
-  expect(await rowsOf(database.pool, "journal_cursor")).toEqual([{ journal_id: "j", position: 7 }]);
+  expect(await rowsOf(database.pool, "journal_cursor")).toEqual([{ journal_id: "j", position: 7, partition: 0 }]);
   expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
 });
 
@@ -124,6 +126,23 @@ test("days with partitions from an earlier version keep them, and distant days b
   ]);
   expect(await dropEventDaysBefore(pool, "2024-07-01")).toBe(3);
   expect((await loadEventParts(pool)).stateOf("2024-06-30")).toBe("dropped");
+});
+
+test("the cursor and the set-aside entries of an earlier version belong to the only partition of its journal", async () => {
+  database = await databaseBefore("0043-log-partitions.sql");
+  const { pool } = database;
+  await pool.query("insert into journal_cursor values ('mine', 700), ('another', 5)");
+  await pool.query(
+    `insert into set_aside (journal_id, from_position, until_position, reason, payload, state)
+      values ('mine', 100, 200, 'r', 'x', 'waiting')`,
+  );
+  await migrate(pool, options);
+  expect(await readCursors(pool, "mine")).toEqual([700]);
+  const stretch = { journalId: "mine", partition: 0, from: 100, until: 200 };
+  expect([await isSetAside(pool, stretch), await isSetAside(pool, { ...stretch, partition: 1 })]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("stored names go to every app that knows their ids, and the others stay for all apps", async () => {

@@ -24,8 +24,9 @@ const register = (clientId: string) =>
 
 test("a look-up waits for registrations of the requested users, and for no others", async () => {
   const { pool } = database;
-  const known = new KnownClients({ pool, clientsMax: 1_000, isBehind: () => false });
-  const progress = new Progress(0);
+  const partitionOf = () => 0;
+  const known = new KnownClients({ pool, clientsMax: 1_000, partitionOf, isBehind: () => false });
+  const progress = new Progress({ applied: [0], partitionOf });
   const context = { pool, known, progress, applies: true };
   await register("known");
   for (const [position, client] of ["a", "b", "c"].entries()) known.journaled(1, client, 10 * (position + 1));
@@ -33,6 +34,6 @@ test("a look-up waits for registrations of the requested users, and for no other
   const asked = findUserRecords(context, APP, ["b", "a"]);
   await register("a");
   await register("b");
-  progress.advance(20, 0);
+  progress.advance({ partition: 0, position: 20 }, 0);
   expect(await asked).toMatchObject([{ client_id: "b" }, { client_id: "a" }]);
 });

@@ -38,7 +38,6 @@ type OwnContext = {
   progress: Progress;
   refusals: Refusals;
   live: Live;
-  durable: () => number;
   applyLagMs: () => number;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
@@ -76,7 +75,8 @@ export async function healthOf(context: HealthContext, apps: AppChoice): Promise
   return { state: healthState(problems), problems, ...own, ...stored };
 }
 
-function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: OwnContext, apps: AppChoice) {
+function ownFacts({ config, clock, intake, live, vitals, ...context }: OwnContext, apps: AppChoice) {
+  const { durable, applied } = intake.reach;
   return {
     now_ms: clock(),
     version: VERSION,
@@ -89,8 +89,8 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       backlog_bytes: intake.backlogBytes,
       backlog_bytes_max: config.journalBacklogBytesMax,
       backlog_entries: vitals.waitingEntries() ?? null,
-      durable_bytes: context.durable(),
-      applied_bytes: progress.applied,
+      durable_bytes: durable,
+      applied_bytes: applied,
       apply_lag_ms: Math.max(0, context.applyLagMs()),
       apply_obstacle: context.applyObstacle() ?? "",
     },

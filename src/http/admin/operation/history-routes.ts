@@ -18,12 +18,12 @@ const AHEAD_BYTES = 8 * MIB;
 /** `applies`: this process fills the tables, so that waiting for them makes sense. */
 export type HistoryRouteContext = Pick<
   OperationContext,
-  "pool" | "vault" | "clock" | "apps" | "intake" | "progress" | "durable"
+  "pool" | "vault" | "clock" | "apps" | "intake" | "progress"
 > & { known: KnownClients; applies: boolean };
 
 /** Past events from files. */
 export function historyRoutes(routes: FastifyInstance, context: HistoryRouteContext): void {
-  const { pool, vault, clock, apps, progress } = context;
+  const { pool, vault, clock, apps, intake, progress } = context;
 
   adminRoute(routes, {
     path: "events/import",
@@ -41,8 +41,10 @@ export function historyRoutes(routes: FastifyInstance, context: HistoryRouteCont
       const bytes = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
       const app = await apps.findById(Number(query.app_id));
       if (!app.enabled) throw new ApiError("badToken", "This app is disabled.");
-      if (context.applies) await progress.waitFor(context.durable() - AHEAD_BYTES, LIMITS.appliedWaitMs);
-      const note = { app_id: app.appId, lines: countLines(bytes) };
+      const { appId } = app;
+      const position = intake.positionBefore({ appId, bytes: AHEAD_BYTES });
+      if (context.applies) await progress.waitFor({ appId, position }, LIMITS.appliedWaitMs);
+      const note = { app_id: appId, lines: countLines(bytes) };
       await noteHistory({ pool, vault, clock, by }, note);
       return takeHistory(context, app, { bytes, registers: query.register !== "no" });
     },

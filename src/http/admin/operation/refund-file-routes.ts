@@ -11,10 +11,9 @@ import type { OperationContext } from "./operation-context.ts";
 const APPLIED_WAIT_MS = 60_000;
 
 /** `applies`: this process fills the tables, so that waiting for them makes sense. */
-export type RefundFileContext = Pick<
-  OperationContext,
-  "pool" | "vault" | "clock" | "apps" | "intake" | "progress" | "durable"
-> & { applies: boolean };
+export type RefundFileContext = Pick<OperationContext, "pool" | "vault" | "clock" | "apps" | "intake" | "progress"> & {
+  applies: boolean;
+};
 
 /** Refunds from files. */
 export function refundFileRoutes(routes: FastifyInstance, context: RefundFileContext, running: Previews): void {
@@ -31,12 +30,13 @@ export function refundFileRoutes(routes: FastifyInstance, context: RefundFileCon
         "can be imported again. A refund of an unknown order is counted in `unknown_orders` and waits for its order.",
       take: async (desk, given): Promise<TakenRefunds> => {
         // An order that came a moment ago may not have reached the tables yet.
-        if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
-        let position = 0;
+        if (applies) await progress.waitForAll(context.intake.ends, LIMITS.appliedWaitMs);
+        let last = { appId: 0, position: 0 };
         const taken = await takeRefunds(desk, given, async (appId, refunds) => {
-          position = await context.intake.accept(headOf(appId, clock()), Buffer.from(JSON.stringify({ refunds })));
+          const body = Buffer.from(JSON.stringify({ refunds }));
+          last = { appId, position: await context.intake.accept(headOf(appId, clock()), body) };
         });
-        const isApplied = applies && (await progress.waitFor(position, APPLIED_WAIT_MS));
+        const isApplied = applies && (await progress.waitFor(last, APPLIED_WAIT_MS));
         return { ...taken, state: isApplied ? "applied" : "accepted" };
       },
       takenAnswer: takenRefundsAnswer,

@@ -15,5 +15,4 @@ export type EraseContext = Pick<ReportContext, "clock"> & {
   progress: Progress;
   /** Whether this process fills the tables, so that waiting for them makes sense. */
   applies: boolean;
-  durable: () => number;
 };

@@ -39,9 +39,9 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
     reading: { numbersAreIds: true },
     answer: eraseAnswer,
     run: async ({ body, by }) => {
-      const { pool, vault, clock, known, applies, progress } = context;
+      const { pool, vault, clock, known, applies, intake, progress } = context;
       // A user who registered a moment ago may not have reached the tables yet.
-      if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
+      if (applies) await progress.waitForAll(intake.ends, LIMITS.appliedWaitMs);
       return eraseUser({ pool, vault, clock, by }, body, {
         isKnown: ({ appId, clientId }) => known.isKnown(appId, clientId),
         erase: (user) => erase(context, user),
@@ -114,7 +114,7 @@ async function erase(context: EraseContext, { appId, clientId }: UserKey): Promi
     registered: "yes",
   };
   const position = await intake.accept(head, Buffer.from("{}"));
-  const isErased = applies && (await progress.waitFor(position, ERASE_WAIT_MS));
+  const isErased = applies && (await progress.waitFor({ appId, position }, ERASE_WAIT_MS));
   // Not earlier: a look-up would still find the client in the tables and remember it.
   known.forget(appId, clientId);
   live.forget(appId, clientId);
