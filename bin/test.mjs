@@ -1,6 +1,6 @@
-// `npm test`: types, style, known vulnerabilities in dependencies, then every test, on a real PostgreSQL and in a real
-// browser. Stops at the first stage that fails. `npm test -- --changed [BASE]` runs only the tests touched by the changes
-// since a commit (HEAD by default); other arguments are passed on to vitest.
+// `npm test`: types, style, known vulnerabilities in dependencies, then every test, on a real PostgreSQL, with a real
+// nats-server and in a real browser. Stops at the first stage that fails. `npm test -- --changed [BASE]` runs only the tests
+// touched by the changes since a commit (HEAD by default); other arguments are passed on to vitest.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,6 +16,7 @@ const stages = [
   ["style", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
   ["dependencies", ["bin/audit.mjs"]],
   ["browser", ["bin/browser.mjs"]],
+  ["log server", ["bin/nats.mjs"]],
   ["tests", ["node_modules/vitest/vitest.mjs", "run", ...tests]],
 ];
 

@@ -17,6 +17,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "contract/setting": "contract contract/report domain/*",
   "contract/admin": "contract contract/report domain/*",
   journal: "",
+  "journal/jetstream": "journal",
   "platform/platform.ts": "domain/*",
   "platform/connector": "domain/* platform/platform.ts",
   ...eachPlatform("domain/* platform/connector platform/platform.ts"),

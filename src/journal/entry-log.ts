@@ -62,6 +62,8 @@ export type EntryLog = {
   readonly writtenBytes: number;
   /** The end of a partition as this process knows it: after everything that it has appended itself. */
   end(partition: number): Position;
+  /** The end after everything that any process has appended. */
+  freshEnd(partition: number): Promise<Position>;
   /** A position about so many bytes before the end. */
   positionBefore(partition: number, options: { bytes: number }): Position;
   /** About how many bytes lie behind these positions, one for each partition. */

@@ -68,6 +68,14 @@ export function writeEntry({ head, headBytes, body }: MeasuredEntry, record: Buf
   body.copy(record, RECORD_HEADER_BYTES + 4 + headBytes);
 }
 
+/** The payload of an entry alone, for a log that frames its messages itself. */
+export function payloadOf(entry: NewEntry): Buffer {
+  const measured = measureEntry(entry);
+  const record = Buffer.allocUnsafe(measured.recordBytes);
+  writeEntry(measured, record);
+  return record.subarray(RECORD_HEADER_BYTES);
+}
+
 /** The head as JSON, built by hand for ordinary entries because this runs for every request. */
 function headText(head: EntryHead, verdicts: string): string {
   if (head.rejected || head.omitted || head.cut) return JSON.stringify(head);

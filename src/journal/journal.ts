@@ -92,6 +92,11 @@ export class Journal implements EntryLog {
     return this.#durable;
   }
 
+  /** Only one process may write a journal in files. */
+  async freshEnd(): Promise<Position> {
+    return this.#durable;
+  }
+
   positionBefore(_partition: number, { bytes }: { bytes: number }): Position {
     return Math.max(0, this.#durable - bytes);
   }

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { LogItem } from "../../../src/journal/entry-log.ts";
+import type { JetStreamLog } from "../../../src/journal/jetstream/jetstream-log.ts";
+import { eventually } from "../../support/patience.ts";
+import { bodiesOf, entryOf } from "../temp-journal.ts";
+import { Nats } from "./nats.ts";
+
+const STREAM = "test-0";
+/** A refusal comes within two seconds; a machine that is four times slower needs eight. */
+const REFUSED_MS_MAX = 8_000;
+
+let nats: Nats;
+beforeEach(async () => {
+  nats = await Nats.start(3);
+});
+afterEach(() => nats.stop());
+
+async function readAll(log: JetStreamLog): Promise<LogItem[]> {
+  const until = await eventually(() => log.freshEnd(0));
+  const reader = log.read(0, 0);
+  const items: LogItem[] = [];
+  for (let item = await reader.next(until); item; item = await reader.next(until)) items.push(item);
+  await reader.close();
+  return items;
+}
+
+/** Appends until told to stop; remembers what was acknowledged, with its position. */
+function appendOn(log: JetStreamLog) {
+  const acknowledged = new Map<string, number>();
+  let isOn = true;
+  const running = (async () => {
+    for (let number = 0; isOn; number += 1) {
+      const bodies = Array.from({ length: 20 }, (_, index) => `${number}.${index}`);
+      await Promise.all(
+        bodies.map((body) =>
+          log.append(entryOf(body)).then(
+            (position) => acknowledged.set(body, position),
+            () => {},
+          ),
+        ),
+      );
+    }
+  })();
+  const stop = async () => {
+    isOn = false;
+    await running;
+  };
+  return { acknowledged, stop };
+}
+
+/** Everything acknowledged is where the acknowledgement said, and nothing is missing in between. */
+async function expectKept(log: JetStreamLog, acknowledged: ReadonlyMap<string, number>): Promise<void> {
+  const bodies = bodiesOf(await readAll(log));
+  expect(bodies).not.toContain("damage");
+  expect([...acknowledged].filter(([body, position]) => bodies[position - 1] !== body)).toEqual([]);
+}
+
+test("what was acknowledged is there after the leader was killed, and the others go on without it", async () => {
+  const log = await nats.open();
+  const { manager } = await nats.operator();
+  const { acknowledged, stop } = appendOn(log);
+  await eventually(() => expect(acknowledged.size).toBeGreaterThan(200));
+  await nats.kill(await nats.leaderOf(manager, STREAM));
+  const before = acknowledged.size;
+  await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 200));
+  await stop();
+  await expectKept(log, acknowledged);
+});
+
+test("without a majority entries are refused soon and none is acknowledged; with one they are taken again", async () => {
+  const log = await nats.open();
+  const { manager } = await nats.operator();
+  const acknowledged = new Map([["first", await log.append(entryOf("first"))]]);
+  const leader = await nats.leaderOf(manager, STREAM);
+  const others = [0, 1, 2].filter((index) => index !== leader);
+  for (const index of others) await nats.kill(index);
+  const startedMs = Date.now();
+  await expect(log.append(entryOf("refused"))).rejects.toMatchObject({ reason: "overloaded", retryAfterS: 5 });
+  expect(Date.now() - startedMs).toBeLessThan(REFUSED_MS_MAX);
+  nats.run(others[0]!);
+  acknowledged.set("second", await eventually(() => log.append(entryOf("second"))));
+  await expectKept(log, acknowledged);
+});
+
+test("a server that freezes is left for another one", async () => {
+  const log = await nats.open();
+  const { manager } = await nats.operator();
+  const { acknowledged, stop } = appendOn(log);
+  await eventually(() => expect(acknowledged.size).toBeGreaterThan(200));
+  const leader = await nats.leaderOf(manager, STREAM);
+  nats.signal(leader, "SIGSTOP");
+  const before = acknowledged.size;
+  await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 200));
+  nats.signal(leader, "SIGCONT");
+  await stop();
+  await expectKept(log, acknowledged);
+});

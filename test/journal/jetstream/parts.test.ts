@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { UsageError } from "../../../src/errors.ts";
+import { partitionOfApp } from "../../../src/journal/jetstream/app-partition.ts";
+import { assertUsable, promiseOf } from "../../../src/journal/jetstream/nats-server.ts";
+import { missingUntil, sequenceOf } from "../../../src/journal/jetstream/stream-reader.ts";
+
+test("the partition of an app is one of the partitions", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 31 - 1 }), fc.integer({ min: 1, max: 256 }), (app, partitions) => {
+      const partition = partitionOfApp(app, partitions);
+      expect(Number.isInteger(partition) && partition >= 0 && partition < partitions).toBe(true);
+    }),
+  );
+});
+
+test("the partitions of existing logs never change", () => {
+  expect([1, 2, 3, 4, 5, 1_000, 2 ** 31 - 1].map((app) => partitionOfApp(app, 16))).toEqual([9, 3, 13, 7, 1, 0, 14]);
+});
+
+test.each([
+  ["consecutive ids", 1],
+  ["ids with a common step", 16],
+])("%s are spread over all partitions", (_, step) => {
+  const counts = new Map<number, number>();
+  for (let number = 1; number <= 1_600; number += 1) {
+    const partition = partitionOfApp(number * step, 16);
+    counts.set(partition, (counts.get(partition) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(16);
+  expect(Math.max(...counts.values())).toBeLessThan(110);
+});
+
+test("the first apps of an installation are not in one partition", () => {
+  expect(new Set([1, 2, 3, 4].map((app) => partitionOfApp(app, 4))).size).toBe(4);
+});
+
+test.each([
+  ["2.9.10", 3, { holders: 2, disks: "later" }],
+  ["2.9.10", 1, { holders: 1, disks: "later" }],
+  ["2.10.0", 3, { holders: 2, disks: "as_set" }],
+  ["2.11.4-RC.1", 5, { holders: 3, disks: "as_set" }],
+  ["3.0.0", 1, { holders: 1, disks: "as_set" }],
+])("version %s with %i replicas promises %o", (version, replicas, promise) => {
+  expect(promiseOf({ version, replicas })).toMatchObject(promise);
+});
+
+test("a promise is a sentence that names what the operator can change", () => {
+  expect(promiseOf({ version: "2.9.10", replicas: 3 }).sentence).toBe(
+    "Acknowledged entries are held by 2 of 3 nats-servers, and reach their disks within two minutes: version 2.9.10 cannot sync earlier.",
+  );
+  expect(promiseOf({ version: "2.10.5", replicas: 1 }).sentence).toBe(
+    "Acknowledged entries are held by one nats-server, and are on their disks if `sync_interval: always` is set there.",
+  );
+});
+
+test("a server without JetStream is refused", () => {
+  const info = { client_id: 1, go: "", host: "", port: 1, proto: 1, server_id: "", server_name: "", version: "2.9.10" };
+  const usable = { ...info, jetstream: true, max_payload: 100 };
+  expect(() => assertUsable(usable, { entryBytesMax: 100 })).not.toThrow();
+  expect(() => assertUsable({ ...usable, jetstream: false }, { entryBytesMax: 100 })).toThrow(UsageError);
+});
+
+test.each<[string, { first_seq: number; last_seq: number; deleted?: number[] }, number, number]>([
+  ["nothing is missing", { first_seq: 1, last_seq: 9 }, 3, 3],
+  ["the beginning was purged", { first_seq: 5, last_seq: 9 }, 0, 4],
+  ["the beginning was purged, and what follows deleted", { first_seq: 5, last_seq: 9, deleted: [5, 6] }, 2, 6],
+  ["a stretch was deleted", { first_seq: 1, last_seq: 9, deleted: [4, 5, 7] }, 3, 5],
+  ["the end was deleted", { first_seq: 1, last_seq: 9, deleted: [8, 9] }, 7, 9],
+  ["all was purged", { first_seq: 10, last_seq: 9 }, 4, 9],
+])("when %s, that much is missing", (_, state, from, until) => {
+  expect(missingUntil(state, from)).toBe(until);
+});
+
+test.each([
+  ["$JS.ACK.log-0.consumer.1.42.7.1700000000000000000.0", 42],
+  ["$JS.ACK.domain.account.log-0.consumer.1.42.7.1700000000000000000.0", 42],
+  ["$JS.ACK.domain.account.log-0.consumer.1.42.7.1700000000000000000.0.random", 42],
+  ["", Number.NaN],
+])("the sequence of %s", (reply, sequence) => {
+  expect(sequenceOf(reply)).toBe(sequence);
+});
