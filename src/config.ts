@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Grants, ROLES as PERSON_ROLES, type Role as PersonRole } from "./domain/access/role.ts";
 import { UsageError } from "./errors.ts";
+import type { JetStreamAddress } from "./journal/jetstream/address.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 import {
   addresses,
@@ -13,6 +14,7 @@ import {
   integer,
   issuerUrl,
   listed,
+  logUrl,
   milliseconds,
   nonEmpty,
   oidcScopes,
@@ -48,6 +50,8 @@ export type Config = Readonly<{
   requestTimeoutS: number;
   connectionsMax: number;
   intakeThreads: number;
+  /** The log in JetStream; undefined: the journal is in DATA_DIR. */
+  jetstream: JetStreamAddress | undefined;
   journalPendingBytesMax: number;
   journalBacklogBytesMax: number;
   journalKeepDays: number;
@@ -159,6 +163,11 @@ export const SETTINGS = {
     fallback: "",
     read: intakeThreads,
     hint: "threads that judge bodies of event collect beside the main thread; empty: two fewer than cores, at most 16",
+  },
+  LOG_URL: {
+    fallback: "",
+    read: logUrl,
+    hint: "nats://… of a log in NATS JetStream; empty: the journal is in DATA_DIR",
   },
   JOURNAL_PENDING_BYTES_MAX: {
     fallback: "64MiB",
@@ -284,6 +293,7 @@ const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
   "REPORT_DATABASE_URL",
+  "LOG_URL",
   "OIDC_CLIENT_SECRET",
   "BACKUP_PASSPHRASE",
 ]);
@@ -337,6 +347,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     requestTimeoutS: value("REQUEST_TIMEOUT_S"),
     connectionsMax: value("CONNECTIONS_MAX"),
     intakeThreads: value("INTAKE_THREADS"),
+    jetstream: value("LOG_URL"),
     journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
     journalBacklogBytesMax: value("JOURNAL_BACKLOG_BYTES_MAX"),
     journalKeepDays: value("JOURNAL_KEEP_DAYS"),
@@ -384,6 +395,10 @@ function clashesIn(config: Config): string[] {
     [
       Boolean(config.reportDatabaseUrl) && !config.databaseUrl,
       "REPORT_DATABASE_URL: is of use only together with DATABASE_URL.",
+    ],
+    [
+      Boolean(config.jetstream) && config.backupDir !== "",
+      "BACKUP_DIR: a log in JetStream is not part of backups yet.",
     ],
     [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
     [

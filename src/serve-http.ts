@@ -78,6 +78,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     applyLagMs: () => flow.applyLagMs(),
     applyObstacle: () => flow.applyObstacle(),
     missing,
+    journalPromise: () => flow.journalPromise,
     isStopping: () => isStopping,
     vitals: { startedAtMs, waitingEntries: () => flow.waitingEntries() },
     seenSessions: new SeenSessions(),

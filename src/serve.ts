@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { startTokenResolver } from "./asa/resolver-loop.ts";
 import { startBackups } from "./backup/backup-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -12,8 +11,8 @@ import { type Database, prepareDatabase } from "./db/engine/database.ts";
 import { collectOften } from "./garbage.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
+import { journalIdOf } from "./intake/open-journal.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
-import { readOrMakeId } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { Opening } from "./opening.ts";
 import { startPostbacks } from "./postback/postback-loop.ts";
@@ -43,7 +42,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     const folder = lockDataDir(config.dataDir);
     stages.add(STOP_MS.small, { name: "folder", stop: () => folder.release() });
-    const journalId = await readOrMakeId(join(config.dataDir, "journal"));
+    const journalId = await journalIdOf(config);
     const lock = applyLockFor(config, { journalId, log, clock });
     const database = prepareDatabase(config, { log });
     stages.add(STOP_MS.database, { name: "database", stop: (ms) => database.stop(ms) });

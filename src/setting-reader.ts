@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { readAddress } from "./db/server/address.ts";
 import { type Grants, readGrants } from "./domain/access/role.ts";
 import { isLoopbackHost, isNetwork } from "./domain/network.ts";
+import { type JetStreamAddress, readJetStreamAddress } from "./journal/jetstream/address.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 
 /** Readers of settings. Each reads the text of one setting, and throws what is wrong with it. */
@@ -130,4 +131,9 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Empty, or the address of a log. */
+export function logUrl(text: string): JetStreamAddress | undefined {
+  return text === "" ? undefined : readJetStreamAddress(text);
 }

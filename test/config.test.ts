@@ -37,6 +37,7 @@ test.each<[string, string, string, unknown]>([
   ["INTAKE_THREADS", "0", "intakeThreads", 0],
   ["INTAKE_THREADS", "64", "intakeThreads", 64],
   ["SECRET_KEY", "AB".repeat(32), "secretKey", "ab".repeat(32)],
+  ["LOG_URL", "", "jetstream", undefined],
 ])("%s=%j is read as %s %j", (name, text, field, expected) => {
   expect(readConfig({ [name]: text })[field as "port"]).toEqual(expected);
 });
@@ -51,6 +52,8 @@ const BAD: [string, string][] = [
   ["DATABASE_CONNECTIONS_MAX", "1"],
   ["LOG_LEVEL", "verbose"],
   ["ROLES", "http,cook"],
+  ["LOG_URL", "http://a"],
+  ["LOG_URL", "nats://a?replicas=2"],
   ["ROLES", ","],
   ["TRUSTED_PROXIES", "proxy.example"],
   ["TRUSTED_PROXIES", "10.0.0.0/33"],

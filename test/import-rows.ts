@@ -40,7 +40,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "apply/facts": "apply/entry apply/touch db db/engine domain/* journal platform/registry.ts",
   "apply/step":
     "apply/entry apply/facts apply/touch db domain/* journal platform/apple platform/platform.ts platform/registry.ts",
-  apply: "apply/* db/* domain/* intake/pace.ts journal",
+  apply: "apply/* db/* domain/* intake/pace.ts journal journal/jetstream",
   asa: "db domain intake",
   outbound: "db/* domain/* platform platform/connector platform/declared platform/registry.ts",
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
@@ -59,7 +59,8 @@ const ROWS: Readonly<Record<string, string>> = {
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
   "intake/settings-copy.ts": "db domain/event intake journal",
-  "intake/flow.ts": "apply db/* domain intake intake/body intake/pace.ts journal",
+  "intake/open-journal.ts": "apply db intake journal journal/jetstream",
+  "intake/flow.ts": "apply db/* domain intake intake/body intake/open-journal.ts intake/pace.ts journal",
   http: "contract db/* domain intake intake/body",
   "http/collect":
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",

@@ -7,17 +7,17 @@ import { endReplay } from "../db/facts.ts";
 import type { Connection } from "../db/server/server.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
-import { fileSource } from "../journal/reader.ts";
 import { LargeTurn } from "../large-turn.ts";
 import { createLog } from "../log.ts";
 import { startLoop, type Trouble } from "../loop.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
+import { type JournalAddress, type OpenedSources, openSources } from "./sources.ts";
 
 /** The settings of the apply thread. Apply has its own thread so that it never delays an answer. */
 export type WorkerSettings = {
   connection: Connection;
-  journal: { id: string; dir: string };
+  journal: JournalAddress;
   logLevel: LogLevel;
   eventRetentionDays: number;
   erasureKey: Uint8Array;
@@ -58,16 +58,7 @@ let { term } = settings;
 /** The term that the thread has last said it holds. */
 let heldTerm = term;
 const cell = (index: number) => Number(Atomics.load(written, index));
-const applier = new Applier({
-  pool,
-  sources: [fileSource(settings.journal, () => cell(1))],
-  erasureKey: settings.erasureKey,
-  log,
-  writtenBytes: () => cell(0),
-  term: () => term,
-  largeTurn: new LargeTurn(settings.largeTurn),
-  onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
-});
+let opened: (OpenedSources & { applier: Applier }) | undefined;
 
 /** False until the first turn: a thread that replaces a failed one must report that it works. */
 let hasWorked = false;
@@ -86,11 +77,13 @@ const loop = startLoop({
     for (tellTerm(); term === undefined && !signal.aborted; tellTerm()) await sleepUntilWoken(Atomics.load(written, 0));
     if (signal.aborted) return "idle";
     const seen = Atomics.load(written, 0);
-    await dropOldDays();
+    opened ??= await open();
+    const { applier } = opened;
+    await dropOldDays(applier);
     const outcome = await applier.turn();
     if (!hasWorked) tellWorking();
     // After the journal's own batch, so that a replay that fails never holds up new entries.
-    await replayRequested();
+    await replayRequested(applier);
     if (outcome === "idle") {
       await endInterruptedReplay();
       await sleepUntilWoken(seen);
@@ -108,11 +101,27 @@ port.on("message", async (message: ThreadMessage) => {
   const stopped = loop.stop();
   Atomics.notify(written, 0);
   await stopped;
-  await applier.close();
+  await opened?.applier.close();
+  await opened?.close();
   await pool.end();
   port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
   port.close();
 });
+
+async function open(): Promise<OpenedSources & { applier: Applier }> {
+  const { sources, close } = await openSources(settings.journal, (partition) => cell(1 + partition));
+  const applier = new Applier({
+    pool,
+    sources,
+    erasureKey: settings.erasureKey,
+    log,
+    writtenBytes: () => cell(0),
+    term: () => term,
+    largeTurn: new LargeTurn(settings.largeTurn),
+    onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
+  });
+  return { applier, sources, close };
+}
 
 /** A process that was started with a lower priority may not raise it, and has given way already. */
 function giveWay(): void {
@@ -157,21 +166,23 @@ async function endInterruptedReplay(): Promise<void> {
   isReplayEnded = true;
 }
 
-async function replayRequested(): Promise<void> {
+async function replayRequested(applier: Applier): Promise<void> {
   if (elapsedMs() < replayDueMs) return;
   while (await applier.replayOne());
   replayDueMs = elapsedMs() + REPLAY_MS;
 }
 
 /** A failure only delays dropping until the next time; it does not hold up apply. */
-async function dropOldDays(): Promise<void> {
+async function dropOldDays(applier: Applier): Promise<void> {
   const nowMs = systemClock();
   if (nowMs < retentionDueMs) return;
   retentionDueMs = nowMs + RETENTION_MS;
-  await dropBefore(nowMs).catch((error) => log.warn({ reason: messageOf(error) }, "Old rows could not be dropped."));
+  await dropBefore(applier, nowMs).catch((error) =>
+    log.warn({ reason: messageOf(error) }, "Old rows could not be dropped."),
+  );
 }
 
-async function dropBefore(nowMs: number): Promise<void> {
+async function dropBefore(applier: Applier, nowMs: number): Promise<void> {
   await applier.dropTouchesBefore(nowMs);
   if (settings.eventRetentionDays === 0) return;
   await applier.dropDaysBefore(addDays(new Date(nowMs).toISOString().slice(0, 10), -settings.eventRetentionDays));

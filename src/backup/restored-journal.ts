@@ -3,12 +3,12 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { UsageError } from "../errors.ts";
+import { readId } from "../journal/journal-id.ts";
 import { listSegments, type Segment, segmentPath, syncFolder, wholeBytesOf } from "../journal/segment.ts";
 import { readSegment } from "../journal/segment-content.ts";
 import { joinJournals, type Stretch } from "./journal-join.ts";
 import type { SavedJournal, SavedSegment } from "./manifest.ts";
 import { unpackFile } from "./packed-file.ts";
-import { readJournalId } from "./saved-journal.ts";
 
 export type JournalPlan = {
   /** "aside": another journal is there, which is put aside first. */
@@ -30,7 +30,7 @@ export async function planJournal(
   saved: SavedJournal,
   existing: "refuse" | "replace",
 ): Promise<JournalPlan> {
-  const id = existsSync(journalDir) ? await readJournalId(journalDir) : undefined;
+  const id = existsSync(journalDir) ? await readId(journalDir) : undefined;
   const own = existsSync(journalDir) ? await wholeSegments(journalDir) : [];
   const isUsed = own.some(({ from, bytes }) => from + bytes > 0);
   const other = { taken: saved.segments, until: saved.until };

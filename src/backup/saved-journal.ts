@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { listSegments, segmentPath, wholeBytesOf } from "../journal/segment.ts";
 import { readSegment } from "../journal/segment-content.ts";
@@ -7,12 +6,6 @@ import type { SavedJournal, SavedSegment } from "./manifest.ts";
 import { type PackOptions, packFile } from "./packed-file.ts";
 
 export const JOURNAL_FOLDER = "journal";
-
-/** The journal's id, or undefined when there is no journal. Never creates one. */
-export async function readJournalId(journalDir: string): Promise<string | undefined> {
-  const text = await readFile(join(journalDir, "id"), "utf8").catch(() => "");
-  return text.trim() || undefined;
-}
 
 /**
  * Copies the journal from the segment that holds `cursor` to its end. Another process may be writing: a record of which

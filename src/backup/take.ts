@@ -17,6 +17,7 @@ import { loadInstallation } from "../db/installation.ts";
 import { loadOtherCursors, readCursor } from "../db/journal-cursor.ts";
 import type { Connection } from "../db/server/server.ts";
 import { UsageError } from "../errors.ts";
+import { readId } from "../journal/journal-id.ts";
 import { syncFolder } from "../journal/segment.ts";
 import { MIB } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -26,7 +27,7 @@ import { draftOf, placeOf, removeLeftovers, TABLE_FOLDER } from "./draft.ts";
 import { assertPassphrase, boxKey } from "./key-box.ts";
 import { MANIFEST, type Manifest, type SavedTable, textOfManifest } from "./manifest.ts";
 import { packFile, RowMeter } from "./packed-file.ts";
-import { JOURNAL_FOLDER, readJournalId, saveJournal } from "./saved-journal.ts";
+import { JOURNAL_FOLDER, saveJournal } from "./saved-journal.ts";
 
 /** Between two statements of the snapshot a slow disk may have to take what was packed. */
 const IDLE_MS_MAX = 3_600_000;
@@ -114,7 +115,7 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
   const { config, clock } = source;
   const beganAtMs = clock();
   const journalDir = join(config.dataDir, "journal");
-  const journalId = await readJournalId(journalDir);
+  const journalId = await readId(journalDir);
   if (journalId === undefined)
     throw new UsageError(
       `There is no journal in ${config.dataDir}: set DATA_DIR to the folder of the server, on its machine.`,

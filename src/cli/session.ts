@@ -127,7 +127,8 @@ export async function withThrowawayServer<T>(work: (address: string) => Promise<
   const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
   chmodSync(dataDir, 0o711);
   try {
-    return await withOwnServer({ ...configFromEnvironment(), dataDir, databaseUrl: "", databaseDirectUrl: "" }, work);
+    const own = { dataDir, databaseUrl: "", databaseDirectUrl: "", jetstream: undefined };
+    return await withOwnServer({ ...configFromEnvironment(), ...own }, work);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

@@ -21,6 +21,8 @@ export type OpsContext = {
   applyObstacle: () => string | undefined;
   /** What does not work since a start without the database. */
   missing: () => string | undefined;
+  /** What an acknowledgement means, where that depends on other servers. */
+  journalPromise: () => string | undefined;
 };
 
 /** A database that hangs is as good as away: whoever asks for readiness gives up soon. */
@@ -39,7 +41,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
     schema: {
       summary: "Readiness to accept new data",
       description:
-        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost. `missing` is present only after a start without the database, until it is open, and says what does not work.",
+        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost. `missing` is present only after a start without the database, until it is open, and says what does not work. `log` is present where LOG_URL is set, and says what an acknowledgement means.",
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
@@ -52,7 +54,16 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
       const database = isThere ? "there" : "away";
       const apply = database === "there" ? context.applyObstacle() : undefined;
       const missing = context.missing();
-      return reply.send(success({ status: "ready", database, ...(apply && { apply }), ...(missing && { missing }) }));
+      const log = context.journalPromise();
+      return reply.send(
+        success({
+          status: "ready",
+          database,
+          ...(log && { log }),
+          ...(apply && { apply }),
+          ...(missing && { missing }),
+        }),
+      );
     },
   });
 
@@ -73,12 +84,11 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
       tags: ["operations"],
     },
     handler: async () => {
-      const { durable, applied } = context.intake.reach;
-      // Read after `applied`, so that everything applied has left its marks.
+      const { reach } = context.intake;
+      // Read after `reach`, so that everything applied has left its marks.
       const cube = await refreshProgress(context.pool).catch(() => undefined);
       return success({
-        durable,
-        applied,
+        ...reach,
         backlog_bytes: context.intake.backlogBytes,
         ...cube,
       });

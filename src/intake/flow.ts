@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Applied } from "../apply/applier.ts";
 import { type ApplyThread, startApplyThread } from "../apply/apply-thread.ts";
 import type { Clock } from "../clock.ts";
@@ -9,9 +8,7 @@ import type { Database } from "../db/engine/database.ts";
 import { allowIdle } from "../db/engine/pool.ts";
 import { confirmCursor, readCursors } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
-import { DiskThread } from "../journal/disk-thread.ts";
 import { type Appended, type EntryLog, endsOf, type Position } from "../journal/entry-log.ts";
-import { Journal } from "../journal/journal.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -22,10 +19,10 @@ import { BodyRoom } from "./body-room.ts";
 import { IntakeBudgets } from "./budgets.ts";
 import { Intake } from "./intake.ts";
 import { JournalDepth } from "./journal-depth.ts";
-import { JournalFiles } from "./journal-files.ts";
 import { KnownClients } from "./known-clients.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Metrics } from "./metrics.ts";
+import { assertFilesApplied, assertNotOlder, type OpenedJournal, openJournal } from "./open-journal.ts";
 import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
@@ -63,7 +60,7 @@ export class Flow {
   readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
-  readonly #files: JournalFiles;
+  readonly #opened: OpenedJournal;
   /** One for each partition. */
   readonly #depths: readonly JournalDepth[];
   readonly #pace: IntakePace;
@@ -73,7 +70,8 @@ export class Flow {
   #stuckBecause = "";
 
   private constructor(parts: FlowParts) {
-    const { config, log, clock, database, journal, refusals } = parts;
+    const { config, log, clock, database, opened, refusals } = parts;
+    const { journal, files } = opened;
     const recovered = endsOf(journal);
     const applied = recovered.map((_, partition) => parts.applied[partition] ?? 0);
     this.#config = config;
@@ -82,7 +80,7 @@ export class Flow {
     this.#database = database;
     this.#lock = parts.lock;
     this.journal = journal;
-    this.#files = parts.files;
+    this.#opened = opened;
     this.#pace = new IntakePace(() => journal.writtenBytes);
     this.refusals = refusals;
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
@@ -106,6 +104,7 @@ export class Flow {
     this.#behindSinceMs = applied.some((_, partition) => isBehind(partition)) ? clock() : 0;
     this.intake = new Intake({
       journal,
+      dir: files?.dir ?? config.dataDir,
       progress: this.progress,
       backlog: this.backlog,
       refusals,
@@ -136,22 +135,22 @@ export class Flow {
   }
 
   /** `applied`: the cursors, or positions that they are known to have reached while the database is away. */
-  static async open(options: Omit<FlowParts, "journal" | "files" | "refusals">): Promise<Flow> {
+  static async open(options: Omit<FlowParts, "opened" | "refusals">): Promise<Flow> {
     const { config, log, applied, isConfirmed } = options;
     let flow: Flow | undefined;
     const refusals = new Refusals(options.clock);
-    const journal = await Journal.open(join(config.dataDir, "journal"), {
+    const opened = await openJournal(config, {
       log,
-      disk: new DiskThread(),
-      pendingBytesMax: config.journalPendingBytesMax,
       overShare: (appId) => refusals.refuse(appId, "memory"),
       onAppended: (appended) => {
         if (flow) flow.#appended(appended);
       },
+      onGrown: ({ partition, position }) => {
+        if (flow) flow.#grown(partition, position);
+      },
     });
-    const files = new JournalFiles(journal, log);
-    await files.begin({ applied: applied[0] ?? 0, isConfirmed });
-    flow = new Flow({ ...options, journal, files, refusals });
+    await opened.files?.begin({ applied: applied[0] ?? 0, isConfirmed });
+    flow = new Flow({ ...options, opened, refusals });
     return flow;
   }
 
@@ -164,9 +163,16 @@ export class Flow {
 
   /** Starts applying, once the database is open. */
   async attach(erasureKey: Uint8Array): Promise<void> {
-    const cursors = await readCursors(this.#database.pool, this.journal.id);
-    // Not a full journal: that ends only once apply has begun, which is after this.
-    await this.#files.bringBack(cursors[0] ?? 0, () => this.intake.diskObstacle());
+    const { pool } = this.#database;
+    const { files } = this.#opened;
+    const cursors = await readCursors(pool, this.journal.id);
+    if (files) {
+      // Not a full journal: that ends only once apply has begun, which is after this.
+      await files.bringBack(cursors[0] ?? 0, () => this.intake.diskObstacle());
+    } else {
+      assertNotOlder(this.journal, cursors);
+      await assertFilesApplied(pool, this.#config);
+    }
     for (const [partition, depth] of this.#depths.entries()) {
       const position = cursors[partition] ?? 0;
       this.progress.advance({ partition, position }, this.progress.receivedAtMs);
@@ -204,7 +210,7 @@ export class Flow {
     this.#thread = startApplyThread({
       term,
       connection: this.#database.direct.connection,
-      journal: { id: this.journal.id, dir: this.#files.dir },
+      journal: this.#opened.address,
       partitions: this.journal.partitions,
       logLevel: this.#config.logLevel,
       eventRetentionDays: this.#config.eventRetentionDays,
@@ -229,6 +235,10 @@ export class Flow {
     this.metrics.journalRecords.inc(records);
     this.#depths[partition]!.written(until, records);
     this.backlog.written({ partition, position: until }, byApp, this.#clock());
+    this.#grown(partition, until);
+  }
+
+  #grown(partition: number, until: Position): void {
     if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
     this.#wake(partition, until);
   }
@@ -253,6 +263,11 @@ export class Flow {
       waiting += entries;
     }
     return waiting;
+  }
+
+  /** What an acknowledgement means, where that depends on other servers. */
+  get journalPromise(): string | undefined {
+    return this.#opened.promise;
   }
 
   /** How far the tables are behind the acknowledged data. */
@@ -288,11 +303,12 @@ export class Flow {
 
   async #pack(applied: Position, signal: AbortSignal): Promise<"busy" | "idle"> {
     const isBusy = this.#pace.isBusy();
+    const { files } = this.#opened;
     // Packing frees most of a segment, and needs less than one meanwhile.
-    if (this.intake.diskFreeBytes < 2 * LIMITS.segmentBytes) return "idle";
+    if (!files || this.intake.diskFreeBytes < 2 * LIMITS.segmentBytes) return "idle";
     const packed = await unlessHeld(this.#database.pool, async (tx) => {
       await allowIdle(tx, PACK_MS_MAX);
-      return this.#files.packOne({ applied, isBusy, signal });
+      return files.packOne({ applied, isBusy, signal });
     });
     return packed ? "busy" : "idle";
   }
@@ -304,8 +320,7 @@ type FlowParts = {
   clock: Clock;
   database: Database;
   lock: ApplyLock | undefined;
-  journal: EntryLog;
-  files: JournalFiles;
+  opened: OpenedJournal;
   applied: readonly Position[];
   /** Whether `applied` are the cursors themselves. */
   isConfirmed: boolean;

@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import { type EntryLog, endsOf, type Position } from "../journal/entry-log.ts";
@@ -17,6 +18,8 @@ const OWN_KINDS: ReadonlySet<EntryKind> = new Set(["erase", "apple_attribution"]
 
 export type IntakeOptions = {
   journal: EntryLog;
+  /** The folder whose disk must not fill up. */
+  dir: string;
   progress: Progress;
   backlog: AppBacklog;
   refusals: Refusals;
@@ -61,9 +64,11 @@ export class Intake {
     return endsOf(this.#options.journal);
   }
 
-  /** How far the journal reaches and how far it is applied, added up over the partitions. */
-  get reach(): { durable: number; applied: number } {
-    return { durable: sumOf(this.ends), applied: sumOf(this.#options.progress.applied) };
+  /** How far the journal reaches and how far it is applied: each partition, and added up. */
+  get reach(): { durable: number; applied: number; partitions: { durable: Position; applied: Position }[] } {
+    const { applied } = this.#options.progress;
+    const partitions = this.ends.map((durable, partition) => ({ durable, applied: applied[partition]! }));
+    return { durable: sumOf(this.ends), applied: sumOf(applied), partitions };
   }
 
   /** A position in the partition of an app, about so many bytes before its end. */
@@ -78,8 +83,9 @@ export class Intake {
 
   /** Why new data would be refused now, or undefined when it would be accepted. */
   obstacle(): string | undefined {
-    if (this.backlogBytes <= this.#options.backlogBytesMax) return this.diskObstacle();
-    return this.diskObstacle() ?? "The journal is full; new data is refused until the database has caught up.";
+    const obstacle = this.#options.journal.obstacle ?? this.diskObstacle();
+    if (this.backlogBytes <= this.#options.backlogBytesMax) return obstacle;
+    return obstacle ?? "The journal is full; new data is refused until the database has caught up.";
   }
 
   diskObstacle(): string | undefined {
@@ -115,7 +121,8 @@ export class Intake {
 
   async #measureDisk(): Promise<void> {
     const wasShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
-    this.#diskFreeBytes = await this.#options.journal.freeBytes();
+    const { bavail, bsize } = await statfs(this.#options.dir);
+    this.#diskFreeBytes = bavail * bsize;
     const isShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
     if (isShort !== wasShort) {
       const fields = { freeBytes: this.#diskFreeBytes };

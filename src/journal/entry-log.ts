@@ -56,6 +56,8 @@ export type EntryLog = {
    */
   append(entry: NewEntry): Promise<Position>;
   readonly isClosed: boolean;
+  /** Why every entry would be refused now, or undefined. */
+  readonly obstacle: string | undefined;
   /** Bytes of entries that wait to become durable. */
   readonly waitingBytes: number;
   /** Grows by the bytes that become durable. */
@@ -68,8 +70,6 @@ export type EntryLog = {
   positionBefore(partition: number, options: { bytes: number }): Position;
   /** About how many bytes lie behind these positions, one for each partition. */
   bytesBehind(applied: readonly Position[]): number;
-  /** The bytes that can still be stored. */
-  freeBytes(): Promise<number>;
   read(partition: number, from: Position): LogReader;
   /**
    * Deletes what lies before `applied`, a cursor that is known to be durable, and was written before `writtenBeforeMs`.

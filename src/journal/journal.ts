@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import fs from "node:fs";
-import { mkdir, readFile, statfs, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { unlink } from "node:fs/promises";
 import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
@@ -11,9 +9,10 @@ import { type Disk, O_DSYNC } from "./disk.ts";
 import { measureEntry, type NewEntry } from "./entry.ts";
 import type { Appended, EntryLog, LogReader, Position } from "./entry-log.ts";
 import { type Group, Groups, type Waiting } from "./group.ts";
+import { readOrMakeId } from "./journal-id.ts";
 import { removeDraft } from "./packed-segment.ts";
 import { JournalReader } from "./reader.ts";
-import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder, writeDurably } from "./segment.ts";
+import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
 
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 
@@ -26,6 +25,7 @@ const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
  */
 export class Journal implements EntryLog {
   readonly partitions = 1;
+  readonly obstacle = undefined;
   readonly id: string;
   readonly dir: string;
   readonly #options: JournalOptions;
@@ -103,11 +103,6 @@ export class Journal implements EntryLog {
 
   bytesBehind(applied: readonly Position[]): number {
     return Math.max(0, this.#durable - applied[0]!);
-  }
-
-  async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.dir);
-    return bavail * bsize;
   }
 
   read(_partition: number, from: Position): LogReader {
@@ -272,17 +267,6 @@ function bytesByApp(waiting: readonly Waiting[]): Map<number, number> {
 
 function overloaded(message: string): ApiError {
   return new ApiError("overloaded", message, { retryAfterS: 5 });
-}
-
-/** The journal's unique id, which keeps a cursor from being used on another journal's positions. */
-export async function readOrMakeId(dir: string): Promise<string> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const path = join(dir, "id");
-  const known = await readFile(path, "utf8").catch(() => "");
-  if (known.trim() !== "") return known.trim();
-  const id = randomUUID();
-  await writeDurably(path, `${id}\n`);
-  return id;
 }
 
 function holesOf(segments: readonly Segment[]): { from: number; until: number }[] {

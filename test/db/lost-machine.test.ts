@@ -75,7 +75,7 @@ function settings(): Omit<WorkerSettings, "written"> {
   const url = `postgres://${user}:${password}@127.0.0.1:${line.port}/${stage.database.name}?sslmode=disable`;
   return {
     connection: { kind: "url", url, sessions: "own" },
-    journal: { id: stage.journal.id, dir: stage.journal.dir },
+    journal: { kind: "file", id: stage.journal.id, dir: stage.journal.dir },
     logLevel: "silent",
     eventRetentionDays: 0,
     erasureKey: ERASURE_KEY,

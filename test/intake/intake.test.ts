@@ -23,7 +23,15 @@ async function open(limits: { diskFreeBytesMin?: number; backlogBytesMax?: numbe
     onAppended: ({ partition, until, byApp }) => backlog.written({ partition, position: until }, byApp, 0),
   });
   const bounds = { diskFreeBytesMin: 0, backlogBytesMax: 1e12, ...limits };
-  const intake = new Intake({ journal, progress, backlog, refusals, log: createLog("silent"), ...bounds });
+  const intake = new Intake({
+    journal,
+    dir: journal.dir,
+    progress,
+    backlog,
+    refusals,
+    log: createLog("silent"),
+    ...bounds,
+  });
   await intake.start();
   ends.push(
     () => intake.stop(),

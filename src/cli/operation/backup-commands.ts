@@ -8,6 +8,7 @@ import { takeBackup } from "../../backup/take.ts";
 import { type Trial, tryBackup } from "../../backup/trial.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
+import { UsageError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
 import { commandLine } from "../desk.ts";
 import { ProgressBar, print } from "../output.ts";
@@ -60,8 +61,15 @@ export function backupCommands(program: Command): void {
     );
 }
 
-async function take(dir: string, options: TakeOptions): Promise<void> {
+/** Backups hold the journal in files. */
+function configOfFiles(): Config {
   const config = configFromEnvironment();
+  if (config.jetstream) throw new UsageError("A log in JetStream (LOG_URL) is not part of backups yet.");
+  return config;
+}
+
+async function take(dir: string, options: TakeOptions): Promise<void> {
+  const config = configOfFiles();
   const startedMs = elapsedMs();
   const bars = barsOf({ tables: "Tables   ", journal: "Journal  " });
   const passphrase = passphraseOf(config, options);
@@ -90,7 +98,7 @@ async function take(dir: string, options: TakeOptions): Promise<void> {
 }
 
 async function restore(dir: string, options: RestoreOptions): Promise<void> {
-  const config = configFromEnvironment();
+  const config = configOfFiles();
   const startedMs = elapsedMs();
   const restored = await restoreBackup(
     { config, log, clock: systemClock },

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
@@ -19,6 +17,7 @@ import { UsageError } from "../../errors.ts";
 import { poolDisk } from "../../journal/disk.ts";
 import { decodeEntry } from "../../journal/entry.ts";
 import { Journal } from "../../journal/journal.ts";
+import { readId } from "../../journal/journal-id.ts";
 import { beginningOf } from "../../journal/packed-body.ts";
 import { fileSource, JournalReader } from "../../journal/reader.ts";
 import { listSegments } from "../../journal/segment.ts";
@@ -132,9 +131,11 @@ async function readEntries(
 }
 
 async function journalOf(config: Config): Promise<{ dir: string; id: string }> {
+  if (config.jetstream) throw new UsageError("This command reads a journal in files, and LOG_URL names another log.");
   const dir = join(config.dataDir, "journal");
-  if (!existsSync(join(dir, "id"))) throw new UsageError(`There is no journal in ${config.dataDir} yet.`);
-  return { dir, id: (await readFile(join(dir, "id"), "utf8")).trim() };
+  const id = await readId(dir);
+  if (id === undefined) throw new UsageError(`There is no journal in ${config.dataDir} yet.`);
+  return { dir, id };
 }
 
 /** Waits until the apply role has replayed all entries, which it does between two batches. */

@@ -20,20 +20,23 @@ export function settleCommand(program: Command): void {
     );
 }
 
-type Position = { durable: number; applied: number; marked?: number; refreshed?: number };
+type Place = { durable: number; applied: number };
+/** `partitions`: the same for each partition of the journal. */
+type Position = Place & { partitions: Place[]; marked?: number; refreshed?: number };
 
 export async function settle(
   address: string,
   timeoutMs: number,
   onStep: (done: number) => void = () => {},
   until: "applied" | "refreshed" = "refreshed",
-): Promise<Position> {
+): Promise<Place> {
   const startedMs = elapsedMs();
   const target = await positionOf(address);
   let marked: number | undefined;
   for (let position = target; ; position = await positionOf(address)) {
     onStep(target.durable === 0 ? 1 : position.applied / target.durable);
-    const isApplied = position.applied >= target.durable;
+    // Each on its own: new entries of one partition must not stand for old ones of another.
+    const isApplied = target.partitions.every(({ durable }, index) => position.partitions[index]!.applied >= durable);
     // The marks that exist once everything is applied are the ones that have to be refreshed.
     if (isApplied) marked ??= until === "applied" ? 0 : position.marked;
     if (marked !== undefined && (position.refreshed ?? 0) >= marked) {

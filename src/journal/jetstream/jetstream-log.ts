@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JetStreamManager, jetstreamManager, type StreamInfo } from "@nats-io/jetstream";
-import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { elapsedMs } from "../../clock.ts";
 import { ApiError, messageOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { type Loop, startLoop } from "../../loop.ts";
 import { SharedRoom } from "../../shared-room.ts";
 import { type NewEntry, payloadOf } from "../entry.ts";
-import type { Appended, EntryLog, LogReader, Position } from "../entry-log.ts";
+import type { Appended, EntryLog, LogReader, Place, Position } from "../entry-log.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
+import type { JetStreamAddress } from "./address.ts";
 import { partitionOfApp } from "./app-partition.ts";
+import { openLink } from "./link.ts";
 import { assertUsable, promiseOf, type ServerPromise } from "./nats-server.ts";
 import { StreamReader } from "./stream-reader.ts";
-import { openStreams, type StreamsWish, subjectOf } from "./streams.ts";
+import { openStreams, subjectOf } from "./streams.ts";
 
 /** How long an entry waits for its acknowledgement. Callers of a log without a majority are refused within two seconds. */
 const APPEND_MS = 1_500;
-/** How long an answer about a stream may take. */
-const API_MS = 2_000;
-/** A server that is silent for so long is left for another one. */
-const PING = { pingInterval: 1_000, maxPingOut: 2 } as const;
-const RECONNECT_MS = 250;
+/** How often the streams are measured. */
+const MEASURE_MS = 1_000;
 const RETRY_AFTER_S = 5;
+const UNREACHABLE = "The log cannot be reached; new data is refused until it is connected again.";
 const CLOSE_LOOK_MS = 5;
 
-export type JetStreamLogOptions = StreamsWish & {
-  /** Servers, credentials and TLS, as the NATS client takes them. */
-  connection: NodeConnectionOptions;
+export type JetStreamLogOptions = {
+  address: JetStreamAddress;
   /** The longest payload of an entry. The servers must take it. */
   entryBytesMax: number;
   pendingBytesMax: number;
@@ -33,10 +33,12 @@ export type JetStreamLogOptions = StreamsWish & {
   /** The refusal of an app of which more than an even share waits for its acknowledgement. */
   overShare?: (app: number) => ApiError;
   onAppended?: (appended: Appended) => void;
+  /** Called when a partition holds more than was acknowledged here: by others, or because an answer was lost. */
+  onGrown?: (place: Place) => void;
 };
 
 /** What is known about a partition. */
-type Partition = { stream: string; subject: string; end: Position; bytesPerEntry: number; freeBytes: number };
+type Partition = { stream: string; subject: string; end: Position; bytesPerEntry: number };
 
 /**
  * The log in NATS JetStream: one stream per partition, whose sequences are the positions. An entry is acknowledged when a
@@ -53,6 +55,7 @@ export class JetStreamLog implements EntryLog {
   readonly #manager: JetStreamManager;
   readonly #partitions: Partition[];
   readonly #acknowledgements: Acknowledgements;
+  readonly #measuring: Loop;
   /** Bytes that wait for their acknowledgement, by app. */
   readonly #room: SharedRoom<number>;
   #writtenBytes = 0;
@@ -69,28 +72,29 @@ export class JetStreamLog implements EntryLog {
     this.#manager = manager;
     this.#partitions = streams.map((info, partition) => ({
       stream: info.config.name,
-      subject: subjectOf(options.name, partition),
+      subject: subjectOf(options.address.name, partition),
       ...shapeOf(info),
     }));
     this.#room = new SharedRoom(options.pendingBytesMax);
     this.#acknowledgements = new Acknowledgements((appended) => options.onAppended?.(appended));
-    this.promise = promiseOf({ version: connection.info?.version ?? "", replicas: options.replicas });
+    this.promise = promiseOf({ version: connection.info?.version ?? "", replicas: options.address.replicas });
     void this.#watchConnection();
+    this.#measuring = startLoop({
+      name: "log",
+      log: options.log,
+      idleMs: MEASURE_MS,
+      turn: async () => {
+        for (const partition of this.#partitions.keys()) await this.#measure(partition);
+        return "idle";
+      },
+    });
   }
 
   static async open(options: JetStreamLogOptions): Promise<JetStreamLog> {
-    const connection = await connect({
-      ...options.connection,
-      ...PING,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_MS,
-      // A stack for each request costs more than the request.
-      noAsyncTraces: true,
-    });
+    const { connection, manager } = await openLink(options.address);
     try {
       assertUsable(connection.info!, options);
-      const manager = await jetstreamManager(connection, { timeout: API_MS });
-      return new JetStreamLog(options, { connection, manager, ...(await openStreams(manager, options)) });
+      return new JetStreamLog(options, { connection, manager, ...(await openStreams(manager, options.address)) });
     } catch (error) {
       await connection.close();
       throw error;
@@ -103,6 +107,10 @@ export class JetStreamLog implements EntryLog {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  get obstacle(): string | undefined {
+    return this.#isConnected ? undefined : UNREACHABLE;
   }
 
   get waitingBytes(): number {
@@ -122,7 +130,7 @@ export class JetStreamLog implements EntryLog {
   }
 
   async freshEnd(partition: number): Promise<Position> {
-    await this.#measure(this.#partitions[partition]!);
+    await this.#measure(partition);
     return this.end(partition);
   }
 
@@ -139,16 +147,10 @@ export class JetStreamLog implements EntryLog {
     return Math.round(bytes);
   }
 
-  /** The room in the fullest stream. */
-  async freeBytes(): Promise<number> {
-    for (const partition of this.#partitions) await this.#measure(partition);
-    return Math.min(...this.#partitions.map(({ freeBytes }) => freeBytes));
-  }
-
   append(entry: NewEntry): Promise<Position> {
     if (this.#isClosed) return Promise.reject(overloaded("The server is stopping."));
     // The client would keep entries in memory until it is connected again.
-    if (!this.#isConnected) return Promise.reject(overloaded("The log cannot be reached at the moment."));
+    if (!this.#isConnected) return Promise.reject(overloaded(UNREACHABLE));
     const payload = payloadOf(entry);
     if (payload.length > this.#payloadBytesMax())
       return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
@@ -183,10 +185,12 @@ export class JetStreamLog implements EntryLog {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    const measured = this.#measuring.stop();
     // Entries on their way take as long as an acknowledgement at most.
     while (this.#room.used > 0) await sleep(CLOSE_LOOK_MS);
     this.#acknowledgements.tell();
     await this.#connection.close();
+    await measured;
   }
 
   async #append({ head: { app, gzip = 0 } }: NewEntry, payload: Buffer): Promise<Position> {
@@ -228,9 +232,13 @@ export class JetStreamLog implements EntryLog {
     return Math.min(this.#options.entryBytesMax, this.#connection.info?.max_payload ?? 0);
   }
 
-  async #measure(partition: Partition): Promise<void> {
-    const { end, ...measured } = shapeOf(await this.#manager.streams.info(partition.stream));
-    Object.assign(partition, measured, { end: Math.max(partition.end, end) });
+  async #measure(number: number): Promise<void> {
+    const partition = this.#partitions[number]!;
+    const { end, bytesPerEntry } = shapeOf(await this.#manager.streams.info(partition.stream));
+    partition.bytesPerEntry = bytesPerEntry;
+    if (end <= partition.end) return;
+    partition.end = end;
+    this.#options.onGrown?.({ partition: number, position: end });
   }
 
   #noteTrouble(reason: string): void {
@@ -258,12 +266,8 @@ type Opened = {
   streams: readonly StreamInfo[];
 };
 
-function shapeOf({ config, state }: StreamInfo): Pick<Partition, "end" | "bytesPerEntry" | "freeBytes"> {
-  return {
-    end: state.last_seq,
-    bytesPerEntry: state.messages === 0 ? 1 : state.bytes / state.messages,
-    freeBytes: config.max_bytes - state.bytes,
-  };
+function shapeOf({ state }: StreamInfo): Pick<Partition, "end" | "bytesPerEntry"> {
+  return { end: state.last_seq, bytesPerEntry: state.messages === 0 ? 1 : state.bytes / state.messages };
 }
 
 /** The server's word that it has not stored an entry. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type StreamState } from "@nats-io/jetstream";
 import { type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { elapsedMs } from "../../clock.ts";
 import { MIB } from "../../limits.ts";
 import type { LogItem, LogReader, Position } from "../entry-log.ts";
 
@@ -10,8 +11,9 @@ const BYTES_AT_ONCE = 4 * MIB;
 /** How long the server waits for messages that should be there, and how long we wait for the server. */
 const EXPIRES_MS = 2_000;
 const ANSWER_MS = 3_000;
-/** A consumer that nobody asks any more is removed by the server. */
+/** A consumer that nobody asks any more is removed by the server, which does not say so: an unused one is left before that. */
 const CONSUMER_KEPT_MS = 60_000;
+const CONSUMER_UNUSED_MS = 30_000;
 /** Attempts to get an entry that the leader has: a consumer may sit at a server that lags behind. */
 const TRIES_MAX = 10;
 const TRY_AGAIN_MS = 200;
@@ -35,6 +37,7 @@ export class StreamReader implements LogReader {
   #items: LogItem[] = [];
   /** A consumer that exists only for this reader. */
   #consumer: string | undefined;
+  #fetchedAtMs = 0;
 
   constructor(options: ReaderOptions, from: Position) {
     this.#options = options;
@@ -91,20 +94,26 @@ export class StreamReader implements LogReader {
 
   async #fetch(batch: number): Promise<Msg[]> {
     const { connection, stream } = this.#options;
+    if (elapsedMs() - this.#fetchedAtMs > CONSUMER_UNUSED_MS) await this.#forgetConsumer();
+    this.#fetchedAtMs = elapsedMs();
     this.#consumer ??= await this.#newConsumer();
     const max_bytes = Math.max(BYTES_AT_ONCE, 2 * (connection.info?.max_payload ?? 0));
     const wish = JSON.stringify({ batch, max_bytes, expires: nanos(EXPIRES_MS) });
     const messages: Msg[] = [];
-    const answers = await connection.requestMany(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#consumer}`, wish, {
-      strategy: "sentinel",
-      maxWait: ANSWER_MS,
-      noMux: true,
-    });
-    for await (const answer of answers) {
-      // Entries are never empty: it is the server's word that no more will come.
-      if (answer.data.length === 0) break;
-      messages.push(answer);
-      if (messages.length === batch) break;
+    try {
+      const answers = await connection.requestMany(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#consumer}`, wish, {
+        strategy: "sentinel",
+        maxWait: ANSWER_MS,
+        noMux: true,
+      });
+      for await (const answer of answers) {
+        // Entries are never empty: it is the server's word that no more will come.
+        if (answer.data.length === 0) break;
+        messages.push(answer);
+        if (messages.length === batch) break;
+      }
+    } catch {
+      // The consumer is gone, or its server. The leader knows what there is to read.
     }
     return messages;
   }

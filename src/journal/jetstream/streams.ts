@@ -9,16 +9,9 @@ import {
   type StreamInfo,
 } from "@nats-io/jetstream";
 import { messageOf, UsageError } from "../../errors.ts";
+import type { JetStreamAddress } from "./address.ts";
 
-export type StreamsWish = {
-  /** The beginning of the names of streams and subjects. */
-  name: string;
-  /** For a new log. An existing one keeps its number: with another one, apps would change their partitions. */
-  partitions: number;
-  replicas: number;
-  /** The most bytes of one partition. Above it, entries are refused. */
-  bytesMax: number;
-};
+type StreamsWish = Pick<JetStreamAddress, "name" | "partitions" | "replicas" | "bytesMax">;
 
 export type OpenedStreams = { id: string; streams: readonly StreamInfo[] };
 

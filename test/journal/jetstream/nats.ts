@@ -15,6 +15,8 @@ const PLACES = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin
 
 type Place = { port: number; clusterPort: number; config: string };
 
+export type Wish = Partial<JetStreamLogOptions & { name: string; partitions: number; bytesMax: number }>;
+
 /** Real nats-servers on this machine, alone or as a cluster. */
 export class Nats {
   readonly #dir = mkdtempSync(join(tmpdir(), "touchpoint-nats-"));
@@ -40,7 +42,7 @@ export class Nats {
         `server_name: n${index}
         listen: "127.0.0.1:${place.port}"
         max_payload: ${maxPayload}
-        jetstream { store_dir: "${join(nats.#dir, `n${index}`)}", max_file_store: 1GB, max_memory_store: 64MB }
+        jetstream { store_dir: "${join(nats.#dir, `n${index}`)}", max_file_store: 100GB, max_memory_store: 64MB }
         ${cluster}\n`,
       );
       nats.#places.push(place);
@@ -73,19 +75,15 @@ export class Nats {
   }
 
   /** A log at these servers, once they are able to make it. */
-  async open(options: Partial<JetStreamLogOptions> = {}): Promise<JetStreamLog> {
+  async open(options: Wish = {}): Promise<JetStreamLog> {
     const log = await eventually(() => this.tryOpen(options));
     this.#ends.push(() => log.close());
     return log;
   }
 
-  tryOpen(options: Partial<JetStreamLogOptions> = {}): Promise<JetStreamLog> {
+  tryOpen({ name = "test", partitions = 1, bytesMax = 64 * MIB, ...options }: Wish = {}): Promise<JetStreamLog> {
     return JetStreamLog.open({
-      connection: { servers: this.servers },
-      name: "test",
-      partitions: 1,
-      replicas: this.#places.length,
-      bytesMax: 64 * MIB,
+      address: { servers: this.servers, name, partitions, replicas: this.#places.length, bytesMax },
       entryBytesMax: MIB,
       pendingBytesMax: 64 * MIB,
       log: createLog("silent"),

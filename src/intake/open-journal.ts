@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import type pg from "pg";
+import type { JournalAddress } from "../apply/sources.ts";
+import type { Config } from "../config.ts";
+import { readCursor } from "../db/journal-cursor.ts";
+import { type ApiError, UsageError } from "../errors.ts";
+import { DiskThread } from "../journal/disk-thread.ts";
+import type { Appended, EntryLog, Place, Position } from "../journal/entry-log.ts";
+import type { JetStreamAddress } from "../journal/jetstream/address.ts";
+import { Journal } from "../journal/journal.ts";
+import { readId, readOrMakeId } from "../journal/journal-id.ts";
+import { listSegments } from "../journal/segment.ts";
+import { KIB, LIMITS } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { JournalFiles } from "./journal-files.ts";
+
+/** Room for the head of an entry: addresses, user agent, verdicts. */
+const HEAD_BYTES = 256 * KIB;
+
+export type OpenedJournal = {
+  journal: EntryLog;
+  address: JournalAddress;
+  /** Undefined when the journal is not in files. */
+  files: JournalFiles | undefined;
+  /** What an acknowledgement means, where that depends on other servers. */
+  promise: string | undefined;
+};
+
+export type JournalEvents = {
+  log: Log;
+  overShare: (app: number) => ApiError;
+  onAppended: (appended: Appended) => void;
+  /** A partition holds more than was acknowledged here. */
+  onGrown: (place: Place) => void;
+};
+
+const folderOf = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "journal");
+
+/** The id of the journal that the settings name. A new one is made. */
+export async function journalIdOf(config: Config): Promise<string> {
+  if (!config.jetstream) return readOrMakeId(folderOf(config));
+  const { readLogId } = await import("../journal/jetstream/stream-sources.ts");
+  return readLogId(config.jetstream);
+}
+
+export async function openJournal(config: Config, events: JournalEvents): Promise<OpenedJournal> {
+  if (config.jetstream) return openStreams(config, config.jetstream, events);
+  const journal = await Journal.open(folderOf(config), {
+    ...events,
+    disk: new DiskThread(),
+    pendingBytesMax: config.journalPendingBytesMax,
+  });
+  const address = { kind: "file", id: journal.id, dir: journal.dir } as const;
+  return { journal, address, files: new JournalFiles(journal, events.log), promise: undefined };
+}
+
+async function openStreams(config: Config, address: JetStreamAddress, events: JournalEvents): Promise<OpenedJournal> {
+  const { JetStreamLog } = await import("../journal/jetstream/jetstream-log.ts");
+  const journal = await JetStreamLog.open({
+    ...events,
+    address,
+    entryBytesMax: Math.max(config.bodyBytesMax, LIMITS.historyBytes) + HEAD_BYTES,
+    pendingBytesMax: config.journalPendingBytesMax,
+  });
+  const { id, partitions, promise } = journal;
+  events.log.info(promise.sentence);
+  return {
+    journal,
+    address: { kind: "jetstream", id, partitions, address },
+    files: undefined,
+    promise: promise.sentence,
+  };
+}
+
+/** Refuses a log that is an older copy: entries appended where the cursor has been would count as applied already. */
+export function assertNotOlder(journal: EntryLog, cursors: readonly Position[]): void {
+  cursors.forEach((applied, partition) => {
+    if (partition < journal.partitions && applied <= journal.end(partition)) return;
+    throw new UsageError(
+      `Partition ${partition} of the log was applied up to ${applied}, but ends before it: LOG_URL leads to an older copy.`,
+    );
+  });
+}
+
+/** Refuses to leave a journal in files behind that is not applied to its end. */
+export async function assertFilesApplied(pool: pg.Pool, config: Pick<Config, "dataDir">): Promise<void> {
+  const dir = folderOf(config);
+  const journalId = await readId(dir);
+  if (journalId === undefined) return;
+  const last = (await listSegments(dir)).at(-1);
+  const end = last ? last.from + last.bytes : 0;
+  if (end <= (await readCursor(pool, { journalId, partition: 0 }))) return;
+  throw new UsageError(
+    `${dir} holds entries that are not applied yet: start without LOG_URL until \`settle\` is through, then stop and set it.`,
+  );
+}
