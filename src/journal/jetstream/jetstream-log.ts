@@ -16,8 +16,8 @@ import { assertUsable, promiseOf, type ServerPromise } from "./nats-server.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { openStreams, subjectOf } from "./streams.ts";
 
-/** How long an entry waits for its acknowledgement. Callers of a log without a majority are refused within two seconds. */
-const APPEND_MS = 1_500;
+/** So that callers of a log without a majority are refused within two seconds. */
+const APPEND_MS_MAX = 1_500;
 /** How often the streams are measured. */
 const MEASURE_MS = 1_000;
 const RETRY_AFTER_S = 5;
@@ -29,6 +29,8 @@ export type JetStreamLogOptions = {
   /** The longest payload of an entry. The servers must take it. */
   entryBytesMax: number;
   pendingBytesMax: number;
+  /** How long an entry waits for its acknowledgement. */
+  appendMsMax?: number;
   log: Log;
   /** The refusal of an app of which more than an even share waits for its acknowledgement. */
   overShare?: (app: number) => ApiError;
@@ -198,7 +200,8 @@ export class JetStreamLog implements EntryLog {
     const partition = this.#partitions[number]!;
     const startedMs = elapsedMs();
     try {
-      const answer = await this.#connection.request(partition.subject, payload, { timeout: APPEND_MS });
+      const { appendMsMax: timeout = APPEND_MS_MAX } = this.#options;
+      const answer = await this.#connection.request(partition.subject, payload, { timeout });
       const sequence = storedAs(answer.json());
       // Everything before an acknowledged sequence is held by the same majority.
       partition.end = Math.max(partition.end, sequence);

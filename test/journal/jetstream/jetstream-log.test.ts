@@ -4,7 +4,7 @@ import { UsageError } from "../../../src/errors.ts";
 import { decodeEntry } from "../../../src/journal/entry.ts";
 import type { Appended, EntryLog, LogItem } from "../../../src/journal/entry-log.ts";
 import { KIB, MIB } from "../../../src/limits.ts";
-import { eventually } from "../../support/patience.ts";
+import { eventually, PATIENCE_MS } from "../../support/patience.ts";
 import { bodiesOf, entryOf } from "../temp-journal.ts";
 import { Nats, type Wish } from "./nats.ts";
 
@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** A log of its own for a test. */
+/** A log of its own for a test, which waits for a machine that is busy with others. */
 const newLog = async (options: Wish = {}) => {
   logs += 1;
   const name = `log${logs}`;
-  return { name, log: await nats.open({ name, ...options }) };
+  return { name, log: await nats.open({ name, appendMsMax: PATIENCE_MS, ...options }) };
 };
 
 async function readAll(log: EntryLog, { partition = 0, from = 0 } = {}): Promise<LogItem[]> {
