@@ -170,6 +170,11 @@ test("amounts that no sum can hold are still counted exactly, and do not stop ap
   await stage.collect("v", [pay("small", 1)]);
   expect(await totals()).toHaveLength(1);
   expect(await stage.setAside()).toEqual([]);
+  for (const client_id_list of [[], ["u", "v"]]) {
+    const body = { app_id: stage.app.appId, user_filtering: { client_id_list }, event_filtering: {} };
+    const { total: sums } = await runOrderList(stage.pool, readOrderList(body, stage.app));
+    expect(sums[0]!.Amount).toBe(Number.MAX_SAFE_INTEGER);
+  }
 });
 
 test("users are sorted by what they have paid, also below nothing, over all pages", async () => {

@@ -17,6 +17,11 @@ export type OrderTotals = {
   backCents: number;
 };
 
+/** A sum of amounts. Clients may claim amounts whose sum no number holds; the list then shows the largest exact one. */
+export function sumOf(amounts: Sql): Sql {
+  return sql`least(coalesce(sum(${amounts}), 0), ${Number.MAX_SAFE_INTEGER}::bigint)::bigint`;
+}
+
 /** The statement that counts the users of the groups. */
 export function countOfGroups(groups: Groups): Sql {
   return sql`select coalesce(sum(t.users), 0)::bigint as users from user_total t where ${areIn(groups)}`;
@@ -85,8 +90,8 @@ export async function loadByPlatform(executor: Executor, groups: Groups): Promis
 export async function loadOrderTotals(executor: Executor, groups: Groups): Promise<OrderTotals> {
   const [totals] = await query<OrderTotals>(
     executor,
-    sql`select coalesce(sum(t.pay_count), 0)::bigint as pay_count, coalesce(sum(t.pay_cents), 0)::bigint as pay_cents,
-        coalesce(max(t.pay_max_cents), 0) as pay_max_cents, coalesce(sum(t.back_cents), 0)::bigint as back_cents
+    sql`select coalesce(sum(t.pay_count), 0)::bigint as pay_count, ${sumOf(sql`t.pay_cents`)} as pay_cents,
+        coalesce(max(t.pay_max_cents), 0) as pay_max_cents, ${sumOf(sql`t.back_cents`)} as back_cents
       from user_total t where ${areIn(groups)}`,
   );
   return totals!;

@@ -16,7 +16,7 @@ import {
   windowOf,
 } from "./list-request.ts";
 import { assertSortable } from "./list-sort.ts";
-import { loadOrderTotals } from "./list-total.ts";
+import { loadOrderTotals, sumOf } from "./list-total.ts";
 import { ORDER_SORTS, type OrderKey, readOrderPage, type SortedOrders, sourceOf, whereOf } from "./order-pages.ts";
 import { orderListRecord, refundedRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
@@ -147,7 +147,7 @@ async function sumPayers(executor: Executor, { app, groups, users, orders }: Ord
   ];
   const [sums] = await query<PayerSums>(
     executor,
-    sql`select coalesce(sum(u.pay_count), 0)::bigint as pay_count, coalesce(sum(u.pay_cents), 0)::bigint as pay_cents,
+    sql`select coalesce(sum(u.pay_count), 0)::bigint as pay_count, ${sumOf(sql`u.pay_cents`)} as pay_cents,
         coalesce(max(u.pay_max_cents), 0) as pay_max_cents
       from user_account u where ${allOf(conditions)}`,
   );
@@ -157,7 +157,7 @@ async function sumPayers(executor: Executor, { app, groups, users, orders }: Ord
 async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSums> {
   const [sums] = await query<OrderSums>(
     executor,
-    sql`select count(*) as orders, coalesce(sum(o.cents), 0)::bigint as cents, coalesce(sum(o.back_cents), 0)::bigint as back_cents
+    sql`select count(*) as orders, ${sumOf(sql`o.cents`)} as cents, ${sumOf(sql`o.back_cents`)} as back_cents
       from ${sourceOf(asked)} where ${whereOf(asked)}`,
   );
   return sums!;
@@ -166,7 +166,7 @@ async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSu
 async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<number> {
   const [sent] = await query<{ backCents: number }>(
     executor,
-    sql`select coalesce(sum(o.back_cents), 0)::bigint as back_cents from ${sourceOf(asked)}
+    sql`select ${sumOf(sql`o.back_cents`)} as back_cents from ${sourceOf(asked)}
       where ${whereOf(asked)} and o.back_cents <> 0`,
   );
   return sent!.backCents;
