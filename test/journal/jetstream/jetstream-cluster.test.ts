@@ -1,3 +1,4 @@
+import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { LogItem } from "../../../src/journal/entry-log.ts";
 import type { JetStreamLog } from "../../../src/journal/jetstream/jetstream-log.ts";
@@ -28,6 +29,8 @@ function appendOn(log: JetStreamLog) {
   let isOn = true;
   const running = (async () => {
     for (let number = 0; isOn; number += 1) {
+      // A log without a connection refuses at once; the connection needs its turn meanwhile.
+      await yieldToLoop();
       const bodies = Array.from({ length: 20 }, (_, index) => `${number}.${index}`);
       await Promise.all(
         bodies.map((body) =>
