@@ -81,17 +81,3 @@ test("without a majority entries are refused and none is acknowledged; with one 
   acknowledged.set("second", await eventually(() => log.append(entryOf("second"))));
   await expectKept(log, acknowledged);
 });
-
-test("a server that freezes is left for another one", async () => {
-  const log = await nats.open();
-  const { manager } = await nats.operator();
-  const { acknowledged, stop } = appendOn(log);
-  await eventually(() => expect(acknowledged.size).toBeGreaterThan(200));
-  const leader = await nats.leaderOf(manager, STREAM);
-  nats.signal(leader, "SIGSTOP");
-  const before = acknowledged.size;
-  await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 200));
-  nats.signal(leader, "SIGCONT");
-  await stop();
-  await expectKept(log, acknowledged);
-});

@@ -70,10 +70,6 @@ export class Nats {
     await ended;
   }
 
-  signal(index: number, signal: "SIGSTOP" | "SIGCONT"): void {
-    this.#processes.get(index)!.kill(signal);
-  }
-
   /** A log at these servers, once they are able to make it. */
   async open(options: Wish = {}): Promise<JetStreamLog> {
     const log = await eventually(() => this.tryOpen(options));
@@ -110,7 +106,6 @@ export class Nats {
   }
 
   async stop(): Promise<void> {
-    for (const index of this.#processes.keys()) this.signal(index, "SIGCONT");
     await Promise.all(this.#ends.map((end) => end()));
     for (const index of this.#processes.keys()) await this.kill(index);
     rmSync(this.#dir, { recursive: true, force: true });
