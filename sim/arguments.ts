@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { SETTINGS } from "../src/config.ts";
 import { UsageError } from "../src/errors.ts";
+import { SETTINGS } from "../src/settings.ts";
 
 type Texts = Readonly<Record<string, string | boolean | undefined>>;
 

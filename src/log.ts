@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import type { LogLevel } from "./config.ts";
+import type { LogLevel } from "./settings.ts";
 import { withModuleNames } from "./stack-names.ts";
 
 export type Log = Logger;

@@ -1,8 +1,9 @@
 import { isAbsolute } from "node:path";
 import { expect, test } from "vitest";
-import { readConfig, SETTINGS } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 import { UsageError } from "../src/errors.ts";
 import { intakeThreads } from "../src/setting-reader.ts";
+import { SETTINGS } from "../src/settings.ts";
 
 const MIB = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { SETTINGS } from "../src/config.ts";
 import { checksumOf } from "../src/db/engine/migrate.ts";
+import { SETTINGS } from "../src/settings.ts";
 import { MAY_IMPORT } from "./import-rows.ts";
 import { LANDED_MIGRATIONS } from "./landed-migrations.ts";
 

@@ -1,7 +1,6 @@
 import { getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
-import type { LogLevel } from "../config.ts";
 import { openPool } from "../db/engine/pool.ts";
 import { endReplay } from "../db/facts.ts";
 import type { Connection } from "../db/server/server.ts";
@@ -10,6 +9,7 @@ import { messageOf } from "../errors.ts";
 import { LargeTurn } from "../large-turn.ts";
 import { createLog } from "../log.ts";
 import { startLoop, type Trouble } from "../loop.ts";
+import type { LogLevel } from "../settings.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
 import { type JournalAddress, type OpenedSources, openSources } from "./sources.ts";

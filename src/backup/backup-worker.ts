@@ -1,10 +1,11 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../clock.ts";
-import type { Config, LogLevel } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { Connection } from "../db/server/server.ts";
 import { messageOf } from "../errors.ts";
 import { createLog } from "../log.ts";
+import type { LogLevel } from "../settings.ts";
 import { type BackupWish, takeBackup } from "./take.ts";
 
 /** The settings of the thread that takes one scheduled backup. */

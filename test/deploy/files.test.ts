@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { readConfig, SETTINGS } from "../../src/config.ts";
+import { readConfig } from "../../src/config.ts";
 import { LIMITS, MIB } from "../../src/limits.ts";
+import { SETTINGS } from "../../src/settings.ts";
 
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const { version } = JSON.parse(file("package.json")) as { version: string };

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import { SETTINGS } from "../../../src/config.ts";
 import { LIMITS } from "../../../src/limits.ts";
+import { SETTINGS } from "../../../src/settings.ts";
 import { figuresOf } from "../site.ts";
 import type { Audit } from "./audited.ts";
 
