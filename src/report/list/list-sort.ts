@@ -53,8 +53,19 @@ export async function indexedFields(
   return { ...fields, ...NAMED_ADVERTISER };
 }
 
+/**
+ * The sorts of a request. A field that is named again changes nothing and is left out: a request may name thousands, and
+ * a statement of them would hold up everybody else.
+ */
+export function readSorts(list: readonly SortBy[], sorts: Sorts): SortBy[] {
+  const byField = new Map<string, SortBy>();
+  for (const one of list) if (!byField.has(one.field)) byField.set(one.field, one);
+  assertSortable([...byField.values()], sorts);
+  return [...byField.values()];
+}
+
 /** Refuses a field that the list cannot be sorted by. */
-export function assertSortable(list: readonly SortBy[], sorts: Sorts): void {
+function assertSortable(list: readonly SortBy[], sorts: Sorts): void {
   const unknown = list.find(({ field }) => !Object.hasOwn(sorts, field));
   if (!unknown) return;
   const named = JSON.stringify(unknown.field.slice(0, 60));

@@ -15,7 +15,7 @@ import {
   readPage,
   windowOf,
 } from "./list-request.ts";
-import { assertSortable } from "./list-sort.ts";
+import { readSorts } from "./list-sort.ts";
 import { loadOrderTotals, sumOf } from "./list-total.ts";
 import { ORDER_SORTS, type OrderKey, readOrderPage, type SortedOrders, sourceOf, whereOf } from "./order-pages.ts";
 import { orderListRecord, refundedRecord } from "./order-record.ts";
@@ -29,8 +29,7 @@ type OrderTotal = OrderList["total"][number];
 export type OrderQuery = SortedOrders & { page: Page };
 
 export function readOrderList(body: OrderListBody, app: App): OrderQuery {
-  const { order_by_list: sorts = [] } = body;
-  assertSortable(sorts, ORDER_SORTS);
+  const sorts = readSorts(body.order_by_list ?? [], ORDER_SORTS);
   return { ...conditionsOf(body, app), app, sorts, page: readPage(body) };
 }
 

@@ -6,7 +6,7 @@ import { loadUsers } from "../../db/user-account.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 import { cubeConditions, otherConditions, userConditions } from "./list-filter.ts";
 import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage, windowOf } from "./list-request.ts";
-import { assertSortable } from "./list-sort.ts";
+import { readSorts } from "./list-sort.ts";
 import { countOfGroups } from "./list-total.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { type ClientKey, readUserPage, type SortedUsers, USER_SORTS } from "./user-pages.ts";
@@ -18,13 +18,12 @@ export type UserListBody = ListBody<PostbackFilterBody>;
 export type UserQuery = SortedUsers & { count: Sql; page: Page };
 
 export function readUserList(body: UserListBody, app: App): UserQuery {
-  const { app_id: appId, user_filtering: filter, order_by_list: sorts = [] } = body;
+  const { app_id: appId, user_filtering: filter, order_by_list = [] } = body;
   const where = userListCondition(body, app);
   const groups = { appId, filter };
   const holds = isFilteredFurther(body) ? "some" : "all";
-  assertSortable(sorts, USER_SORTS);
   const count = holds === "all" ? countOfGroups(groups) : countOf(body, where);
-  return { groups, holds, where, sorts, count, page: readPage(body) };
+  return { groups, holds, where, sorts: readSorts(order_by_list, USER_SORTS), count, page: readPage(body) };
 }
 
 /** Whether anything but the day of registration and the platform decides who is in the list. */
