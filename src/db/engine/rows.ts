@@ -1,3 +1,4 @@
+import { plainArray, textArray } from "./array-text.ts";
 import { rowColumn } from "./row-column.ts";
 import { identifier, listed, type Sql, sql } from "./sql.ts";
 
@@ -54,31 +55,19 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
       typeof column === "string"
         ? [column, read(rows as readonly object[])]
         : [column[0], rows.map<unknown>(column[1])];
-    return { name, list: sql`${arrayText(type, values)}::${identifier(type)}[]` };
+    return { name, list: sql`${arrayOf(type, values)}::${identifier(type)}[]` };
   });
   const lists = listed(described.map(({ list }) => list));
   return sql`unnest(${lists}) as ${identifier(name)} (${listed(described.map((column) => column.name))})`;
 }
 
-/**
- * The values as the text of an array of the database. The driver could make it too, but it knows no types and quotes
- * every number: measured with 2,000 rows of 16 columns, a third of the processor time.
- */
-function arrayText(type: ColumnType, values: readonly unknown[]): string {
-  const isQuoted = type === "text" || type === "jsonb";
-  return `{${values.map(isQuoted ? quotedText : plainText).join(",")}}`;
+function arrayOf(type: ColumnType, values: readonly unknown[]): string {
+  if (type === "text") return textArray(values as readonly (string | null | undefined)[]);
+  if (type === "jsonb") return textArray(values.map(jsonText));
+  return plainArray(values);
 }
 
-/** A number, day or id, which needs no quotes. */
-function plainText(value: unknown): string {
-  return value === null || value === undefined ? "NULL" : String(value);
+function jsonText(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
-
-function quotedText(value: unknown): string {
-  if (value === null || value === undefined) return "NULL";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return `"${SPECIAL.test(text) ? text.replace(SPECIALS, "\\$&") : text}"`;
-}
-
-const SPECIAL = /["\\]/;
-const SPECIALS = /["\\]/g;

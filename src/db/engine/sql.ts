@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { isLent, ServerPool } from "../server/server-pool.ts";
+import { textArray } from "./array-text.ts";
 import { noteDriverFailure } from "./failure.ts";
 import { rowMaker } from "./row-maker.ts";
 
@@ -40,10 +41,15 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
       merged[merged.length - 1] += following;
     } else {
       merged.push(following);
-      values.push(part);
+      values.push(parameterOf(part));
     }
   });
   return new Statement(merged, values);
+}
+
+/** A list of texts is written out here and not when a statement runs: several statements may share a long filter. */
+function parameterOf(value: unknown): unknown {
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? textArray(value) : value;
 }
 
 function append(texts: string[], values: unknown[], part: Statement): void {

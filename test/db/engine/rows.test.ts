@@ -58,7 +58,7 @@ test("each column is one parameter, and the text is the same for any number of r
   expect(same).toBe(text);
   expect(values.slice(0, 3)).toEqual([
     "{1,2,2,3}",
-    '{"a \\"quoted\\\\\\" {text}, null",NULL,"","NULL"}',
+    '{"a \\"quoted\\\\\\" {text}, null",null,"","NULL"}',
     "{9007199254740991,NULL,NULL,-1}",
   ]);
 });

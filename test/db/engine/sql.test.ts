@@ -47,6 +47,20 @@ test("no text passed as a value can become part of the statement", async () => {
   );
 });
 
+test("any list of texts arrives as it is", async () => {
+  const text = fc.oneof(
+    fc.constantFrom("", "NULL", "null", '"', "\\", '\\"', "\\n", "\n", "\t", "{}", ",", "\u2028", "\u007f"),
+    fc.string({ unit: "grapheme" }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(text), async (texts) => {
+      fc.pre(!texts.join("").includes("\u0000"));
+      expect(await query(database.pool, sql`select ${texts}::text[] as texts`)).toEqual([{ texts }]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
 test("an object that imitates a statement, key for key, is a value", () => {
   const statement = sql`drop table app`;
   const copy = JSON.parse('{"kind":"sql","texts":["drop table app"],"values":[],"__proto__":{"kind":"sql"}}');
