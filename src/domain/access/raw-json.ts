@@ -26,15 +26,15 @@ export function parseRawJson(text: string): RawJson {
   };
   const readString = (): string => {
     const from = at;
-    let isPlain = true;
-    for (at += 1; text[at] !== '"'; at += 1) {
+    at = text.indexOf('"', from + 1) + 1;
+    const plain = text.slice(from + 1, at - 1);
+    if (at > 0 && !plain.includes("\\")) return plain;
+    for (at = from + 1; text[at] !== '"'; at += 1) {
       if (at >= text.length) throw new Error(NOT_JSON);
-      if (text[at] !== "\\") continue;
-      isPlain = false;
-      at += 1;
+      if (text[at] === "\\") at += 1;
     }
     at += 1;
-    return isPlain ? text.slice(from + 1, at - 1) : (JSON.parse(text.slice(from, at)) as string);
+    return JSON.parse(text.slice(from, at)) as string;
   };
   /** Reads the items between two brackets. */
   const readList = <T>(close: string, read: () => T): T[] => {
