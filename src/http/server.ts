@@ -7,7 +7,6 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createSecureContext } from "node:tls";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -37,7 +36,7 @@ import { type OpsContext, opsRoutes } from "./ops-routes.ts";
 import type { ReportContext } from "./report/report-context.ts";
 import { reportRoutes } from "./report/report-routes.ts";
 import { mustCloseUnread } from "./unread.ts";
-import { WarmUp } from "./warm-up.ts";
+import { readAuthorities, WarmUp } from "./warm-up.ts";
 
 /** What the routes of all families work with; each family sees only its own part. */
 export type ServerContext = CollectionContext &
@@ -61,8 +60,7 @@ declare module "fastify" {
 export async function createServer(context: ServerContext): Promise<FastifyInstance> {
   const warmUp = new WarmUp(context.log);
   const later = (compile: () => void) => warmUp.add(compile);
-  // Reads the certificates of all authorities, which the first connection to a platform would otherwise do.
-  warmUp.add(() => createSecureContext());
+  warmUp.add(readAuthorities);
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),

@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import type { FastifyInstance } from "fastify";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -44,6 +45,16 @@ export class WarmUp {
       this.#log.warn({ reason: messageOf(error) }, "Something could not be prepared before it is needed.");
     }
   }
+}
+
+/**
+ * Reads the certificates of all authorities, which the first connection to a platform would otherwise do. That takes
+ * 40 ms in one go, so another thread does it: what it has read is the whole process's.
+ */
+export function readAuthorities(): void {
+  const thread = new Worker('require("node:tls").createSecureContext()', { eval: true });
+  // Without the thread, the first connection reads them after all.
+  thread.on("error", () => {}).unref();
 }
 
 /** Makes a value when it is first needed, and keeps it. */
