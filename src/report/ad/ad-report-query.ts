@@ -37,14 +37,31 @@ export async function querySums(
   const sums = question.hours
     ? userMeasures.map((name) => [name, sumOverHours(name)] as const)
     : plainSums(userMeasures);
-  const users = sql`select ${columnsOf(question)}${named(sums)}${nulls(costMeasures)} from ${usersOf(question, userMeasures)}
+  const users = sql`select ${columnsOf(question)}${named(sums)} from ${usersOf(question, userMeasures)}
     where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`;
   // Most costs have no hour, and their row would have nothing else in it.
-  if (question.hours && costMeasures.length === 0) return queryRows(executor, question, [users], measures);
-  const costs = sql`select ${columnsOf(question)}${nulls(userMeasures)}${named(plainSums(costMeasures))}
+  if (question.hours && costMeasures.length === 0) return queryRows(executor, question, users, userMeasures);
+  const costs = sql`select ${columnsOf(question)}${named(plainSums(costMeasures))}
     from (${costRows(question, question.hours ? "hour" : "creative")}) c where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`;
-  // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are.
-  return queryRows(executor, question, [users, costs], measures);
+  // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are. They
+  // are independent, and run at the same time when there are connections for it.
+  const [ofUsers, ofCosts] = await Promise.all([
+    queryRows(executor, question, users, userMeasures),
+    queryRows(executor, question, costs, costMeasures),
+  ]);
+  return joinedRows(ofUsers, ofCosts);
+}
+
+/** The rows of both parts; those with the same values become one. */
+function joinedRows(ofUsers: ReportRow[], ofCosts: readonly ReportRow[]): ReportRow[] {
+  const keyOfRow = ({ values }: ReportRow) => values.join("\u0000");
+  const byKey = new Map(ofUsers.map((row) => [keyOfRow(row), row]));
+  const others = ofCosts.filter((row) => {
+    const known = byKey.get(keyOfRow(row));
+    if (known) Object.assign(known.sums, row.sums);
+    return !known;
+  });
+  return [...ofUsers, ...others];
 }
 
 /** Users of several days or hours, each counted once. Grouped without these, so that a user is in one row only. */
@@ -59,28 +76,34 @@ export async function queryDistinct(
   const part = sql`select ${columnsOf(own)}${named(measures.map((name) => [name, sumOf(name)] as const))}
     from ${usersOf(question, measures)} where ${filterOf(question.filter, sql`c`)} and ${question.hours ? sql`true` : sql`c.active_gaps is not null`}
     group by ${columnsOf(own)}`;
-  return queryRows(executor, own, [part], measures);
+  return queryRows(executor, own, part, measures);
 }
 
 /** Groups by stored columns first, and only then by optimiser and department, which are derived from them. */
 async function queryRows(
   executor: Executor,
   question: Question,
-  parts: readonly Sql[],
+  part: Sql,
   measures: readonly Measure[],
 ): Promise<ReportRow[]> {
   const { appId, dimensions } = question;
   const values = dimensions.map((name, index) => sql`${dimensionValue(name)} as ${identifier(`v${index}`)}`);
-  const groups = dimensions.map((_, index) => identifier(`v${index}`));
-  const sums = measures.map((name) => sql`sum(r.${identifier(name)})::bigint as ${identifier(name)}`);
-  const statement = sql`select ${listed([...values, ...sums, sql`count(*) as pieces`])}
-    from (${joined(parts, sql` union all `)}) r ${derivedFrom(appId, dimensions)}
-    ${groups.length > 0 ? sql`group by ${listed(groups)}` : sql`having count(*) > 0`}
+  const isGrouped = dimensions.length > 0 && !dimensions.some(isDerived);
+  const sumOf = (name: Sql) => (isGrouped ? sql`r.${name}` : sql`sum(r.${name})`);
+  const sums = measures.map((name) => sql`${sumOf(identifier(name))}::bigint as ${identifier(name)}`);
+  const statement = sql`select ${listed([...values, ...sums, sql`1 as piece`])}
+    from (${part}) r ${derivedFrom(appId, dimensions)} ${isGrouped ? sql`` : groupsOf(dimensions)}
     limit ${LIMITS.reportRows + 1}`;
   const rows = await query<Record<string, string | number | null>>(executor, statement);
   const columns = dimensions.map((_, index) => `v${index}`);
   const sumsOfRow = sumReader(measures);
   return rows.map((row) => ({ values: columns.map((column) => row[column] as string), sums: sumsOfRow(row) }));
+}
+
+/** Groups by the values; without any, all rows are one, if there are any. */
+function groupsOf(dimensions: readonly Dimension[]): Sql {
+  const names = dimensions.map((_, index) => identifier(`v${index}`));
+  return names.length > 0 ? sql`group by ${listed(names)}` : sql`having count(*) > 0`;
 }
 
 /** Reads the sums of a row, which has them under the measures' names in camelCase. */
@@ -184,10 +207,6 @@ function sumOverHours(name: UserMeasure): Sql {
 
 function named(sums: readonly NamedSum[]): Sql {
   return sums.map(([name, sum]) => sql`, ${sum} as ${identifier(name)}`).reduce(append, sql``);
-}
-
-function nulls(measures: readonly Measure[]): Sql {
-  return measures.map((name) => sql`, null::numeric as ${identifier(name)}`).reduce(append, sql``);
 }
 
 function append(left: Sql, right: Sql): Sql {

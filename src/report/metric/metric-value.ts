@@ -22,12 +22,14 @@ export function metricReader(formula: Formula, scale: Scale): (sums: Sums) => nu
   const [upper, lower] = [by?.parts ?? 1, of.parts];
   const common = Math.min(upper, lower);
   const [times, parts] = [(factor * upper) / common, lower / common];
+  const one = 10 ** scale.decimals;
   return (sums) => {
     const [dividend, divisor] = [add(of, sums) * times, (by ? add(by, sums) : 1) * parts];
     if (divisor === 0) return 0;
     const [above, below] = [2 * dividend + divisor, 2 * divisor];
     const isPlain = dividend >= 0 && divisor > 0 && Number.isSafeInteger(above) && Number.isSafeInteger(below);
-    if (isPlain) return pointed(String(Math.floor(above / below)), scale.decimals);
+    // The quotient of two exact numbers is the number nearest to it, as if its digits were read.
+    if (isPlain) return Math.floor(above / below) / one;
     const [exact, whole] = [addExactly(of, sums) * BigInt(times), by ? addExactly(by, sums) : 1n];
     return rounded({ of: exact, by: whole * BigInt(parts) * 10n ** BigInt(scale.decimals) }, scale.decimals);
   };
