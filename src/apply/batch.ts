@@ -5,7 +5,7 @@ import { decodeEntry } from "../journal/entry.ts";
 import type { LogItem, Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
-import { userKeyText } from "./entry/key-text.ts";
+import { UserMap } from "./entry/user-map.ts";
 import { AppSettings } from "./facts/app-settings.ts";
 
 /** A decoded stretch of a partition. */
@@ -82,18 +82,17 @@ export function weeksOf({ entries }: Batch): Set<string> {
 export function splitWhereOrderMatters(batch: Batch): Batch[] {
   const parts: Batch[] = [];
   let start = 0;
-  let registeredAtMs = new Map<string, number>();
+  let registeredAtMs = new UserMap<number>();
   const endBefore = (index: number) => {
     if (index > start) parts.push(partOf(batch, start, index));
     start = index;
-    registeredAtMs = new Map();
+    registeredAtMs = new UserMap();
   };
   batch.entries.forEach((entry, index) => {
     if (isRegistration(entry)) {
-      const client = userKeyText(entry.user);
-      const lastMs = registeredAtMs.get(client);
+      const lastMs = registeredAtMs.get(entry.user);
       if (lastMs !== undefined && entry.head.at >= lastMs + DAY_MS) endBefore(index);
-      if (!registeredAtMs.has(client)) registeredAtMs.set(client, entry.head.at);
+      if (!registeredAtMs.has(entry.user)) registeredAtMs.set(entry.user, entry.head.at);
     }
     if (entry.kind === "rename" || entry.kind === "erasure") endBefore(index + 1);
   });

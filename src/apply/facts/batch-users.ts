@@ -3,7 +3,7 @@ import type { Counted } from "../../db/user-total.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { EntryHead } from "../../journal/entry.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { Erasures } from "./erasures.ts";
 import type { OpenDecisions } from "./open-decisions.ts";
 import { countedOf, isSameJudged, type Judged, judgedOf, standingOf } from "./standing.ts";
@@ -24,34 +24,35 @@ export class BatchUsers {
   readonly erasures: Erasures;
   /** Profiles that the batch has made and that only their user refers to, so they may be changed in place. */
   readonly ownProfiles = new Set<JsonObject>();
-  readonly #users: Map<string, UserAccount>;
-  readonly #before: ReadonlyMap<string, Before>;
-  readonly #changed = new Set<string>();
+  readonly #users = new UserMap<UserAccount>();
+  readonly #before = new UserMap<Before>();
+  readonly #changed = new UserMap<UserAccount>();
 
   constructor(stored: readonly UserAccount[], { open, erasures }: { open: OpenDecisions; erasures: Erasures }) {
     this.open = open;
     this.erasures = erasures;
-    this.#users = new Map(stored.map((user) => [userKeyText(user), user]));
-    this.#before = new Map(stored.map((user) => [userKeyText(user), beforeOf(user)]));
+    for (const user of stored) {
+      this.#users.set(user, user);
+      this.#before.set(user, beforeOf(user));
+    }
   }
 
   find(key: UserKey): UserAccount | undefined {
-    return this.#users.get(userKeyText(key));
+    return this.#users.get(key);
   }
 
   put(user: UserAccount): void {
-    const text = userKeyText(user);
-    this.#users.set(text, user);
-    this.#changed.add(text);
+    this.#users.set(user, user);
+    this.#changed.set(user, user);
   }
 
   /** Whether the user was in the tables before this batch. */
   isStored(user: UserKey): boolean {
-    return this.#before.has(userKeyText(user));
+    return this.#before.has(user);
   }
 
   before(user: UserKey): Before | undefined {
-    return this.#before.get(userKeyText(user));
+    return this.#before.get(user);
   }
 
   /**
@@ -72,20 +73,20 @@ export class BatchUsers {
   }
 
   changed(): UserAccount[] {
-    return [...this.#changed].map((text) => this.#users.get(text)!);
+    return this.#changed.values();
   }
 
   /** The changed users, each with what the totals counted of the user before the batch. */
   recounted(): { user: UserAccount; before: Counted | undefined }[] {
-    return [...this.#changed].map((text) => ({
-      user: this.#users.get(text)!,
-      before: this.#before.get(text)?.counted,
-    }));
+    return this.changed().map((user) => ({ user, before: this.before(user)?.counted }));
   }
 
   /** New users, and users whom the cube now counts in another group. */
   regrouped(): UserAccount[] {
-    return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));
+    return this.changed().filter((user) => {
+      const before = this.before(user);
+      return !before || before.standing !== standingOf(user);
+    });
   }
 
   /** Stored users who have told another open id, by which platforms tell what their ads earned. */
@@ -103,10 +104,12 @@ export class BatchUsers {
 
   /** Users whose source may have to be decided. Only a registered user has one. */
   toDecide(): UserAccount[] {
-    return [...this.open.userTexts()].flatMap((text) => {
-      const user = this.#users.get(text);
-      return user?.isRegistered ? [user] : [];
-    });
+    const users = new UserMap<UserAccount>();
+    for (const key of this.open.users()) {
+      const user = this.find(key);
+      if (user?.isRegistered) users.set(key, user);
+    }
+    return users.values();
   }
 }
 

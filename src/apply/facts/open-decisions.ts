@@ -1,6 +1,6 @@
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { Concerns, GainedKey } from "../touch/concerns.ts";
 import type { FreshTouches } from "../touch/fresh-touches.ts";
 
@@ -14,7 +14,7 @@ export class OpenDecisions {
   /** Positions at which the batch must be cut. */
   readonly cuts: number[] = [];
   /** The position of the last entry that says something about the user's source. */
-  readonly #heardAt = new Map<string, number>();
+  readonly #heardAt = new UserMap<number>();
 
   constructor(fresh: FreshTouches, concerns: Concerns) {
     this.fresh = fresh;
@@ -23,11 +23,11 @@ export class OpenDecisions {
 
   /** Notes that the entry at this position says something about the user's source. */
   hear(user: UserKey, position: number): void {
-    this.#heardAt.set(userKeyText(user), position);
+    this.#heardAt.set(user, position);
   }
 
   heardAt(user: UserKey): number | undefined {
-    return this.#heardAt.get(userKeyText(user));
+    return this.#heardAt.get(user);
   }
 
   /**
@@ -40,8 +40,8 @@ export class OpenDecisions {
     if (isHeard || this.concerns.isTouched(user, { from, until: position })) this.cuts.push(position);
   }
 
-  /** The key texts of the users whose source may have changed. */
-  userTexts(): Set<string> {
-    return new Set([...this.#heardAt.keys(), ...this.concerns.storedUsers().map(userKeyText)]);
+  /** The users whose source may have changed. One may be named several times. */
+  users(): UserKey[] {
+    return [...this.#heardAt.keys(), ...this.concerns.storedUsers()];
   }
 }

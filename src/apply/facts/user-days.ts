@@ -63,7 +63,7 @@ export class UserDays {
       const key = dayKeyText(user, at);
       const known = days.get(key);
       if (known) addCounters(known, counters);
-      else days.set(key, { ...counters, ...at });
+      else days.set(key, Object.assign(counters, at));
     }
     this.#new = [...days.values()];
     return this.#new;
@@ -85,11 +85,13 @@ export function dayKeyText(user: UserKey, { day, sinceTouch, sinceRegistration }
   return `${userKeyText(user)}\t${day}\t${sinceTouch}\t${sinceRegistration}`;
 }
 
-export function newUserDay(user: UserKey, at: SpannedDay): UserDay {
+export function newUserDay(user: UserKey, { day, sinceTouch, sinceRegistration }: SpannedDay): UserDay {
   return {
     appId: user.appId,
     clientId: user.clientId,
-    ...at,
+    day,
+    sinceTouch,
+    sinceRegistration,
     trackEvents: 0,
     registerEvents: 0,
     payCount: 0,

@@ -9,7 +9,6 @@ import type { Source } from "../../domain/attribution/launch.ts";
 import { METHODS } from "../../domain/attribution/method.ts";
 import type { Key } from "../../domain/attribution/touch-key.ts";
 import { DAY_MS } from "../../domain/calendar.ts";
-import { userKeyText } from "../entry/key-text.ts";
 import type { Facts } from "../facts/facts.ts";
 import { findCandidates, type Question } from "../touch/candidates.ts";
 import type { GainedKey } from "../touch/concerns.ts";
@@ -35,28 +34,30 @@ export type Decided = {
  */
 export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "settings" | "users">): Promise<Decided> {
   const { settings, users } = facts;
-  const cases = casesOf(facts, await loadPlatforms(tx, users.toDecide()));
+  const open = users.toDecide();
+  const cases = casesOf(facts, open, await loadPlatforms(tx, open));
   const found = await findCandidates(tx, { questions: cases, fresh: users.open.fresh }, isOpen);
-  const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
   const decisions: StoredDecision[] = [];
   const withdrawn: DecisionKey[] = [];
-  const registrations = new Map<UserAccount, Source>();
+  // A user's registration comes first among the user's cases.
+  const before = cases.flatMap(({ user, isReturn }) => (isReturn ? [] : [{ user, touchedAtMs: user.touchedAtMs }]));
+  let registration: Source | undefined;
   cases.forEach((one, index) => {
     const { user, subject, rules, isReturn } = one;
     const decision = decide(subject, found[index]!, rules);
     const source = sourceOf(isReturn ? { ...user, reported: null } : user, one.arrival, decision.verdict);
     if (!isReturn) {
-      registrations.set(user, source);
+      registration = source;
       decisions.push(asStored(one, settleRegistration(user, source), decision, source));
     } else if (isNewTouch(user, source, rules.app.reclickDays)) {
       decisions.push(asStored(one, settleReturn(user, source), decision, source));
     } else {
-      withdrawn.push(...withdrawReturn(user, registrations.get(user)!));
+      withdrawn.push(...withdrawReturn(user, registration!));
     }
     user.cohortDay = settings.of(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
     users.put(user);
   });
-  const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
+  const moved = before.flatMap(({ user, touchedAtMs }) => (user.touchedAtMs === touchedAtMs ? [] : [user]));
   return { decisions, withdrawn, keys: uniqueKeys([...users.open.pastKeys, ...cases.flatMap(keysOfArrived)]), moved };
 }
 
@@ -87,22 +88,28 @@ function gainedKeys(arrived: Arrived, gainedAt: number): GainedKey[] {
 }
 
 /** The decisions to make, each with the journal position up to which it counts touches. */
-function casesOf({ settings, users }: Pick<Facts, "settings" | "users">, platforms: CampaignPlatforms): Case[] {
-  const { open } = users;
-  const arrived = users.toDecide().flatMap((user) => arrivalsOf(user, settings.of(user.appId).rules));
-  const gained = arrived.flatMap((one) => {
-    const heardAt = open.heardAt(one.user);
-    return heardAt === undefined ? [] : gainedKeys(one, heardAt);
-  });
-  const touchedAt = open.concerns.positions([...open.pastKeys, ...gained]);
+function casesOf(
+  { settings, users: { open } }: Pick<Facts, "settings" | "users">,
+  users: readonly UserAccount[],
+  platforms: CampaignPlatforms,
+): Case[] {
+  const arrived = users.flatMap((user) => arrivalsOf(user, settings.of(user.appId).rules));
+  const gained = () =>
+    arrived.flatMap((one) => {
+      const heardAt = open.heardAt(one.user);
+      return heardAt === undefined ? [] : gainedKeys(one, heardAt);
+    });
+  const touchedAt = open.concerns.positions(() => [...open.pastKeys, ...gained()]);
   return arrived.flatMap((one) => {
-    const { user, arrival, isReturn } = one;
+    const { user, arrival, isReturn, keys } = one;
     const { appId } = user;
-    const seenUntil = Math.max(open.heardAt(user) ?? -1, touchedAt.get(userKeyText(user)) ?? -1);
+    const seenUntil = Math.max(open.heardAt(user) ?? -1, touchedAt.get(user) ?? -1);
     if (seenUntil < 0) return [];
-    const subject = subjectOf(user, arrival, (id) => platforms.get(`${appId}\t${id}`));
+    const found = subjectOf(user, arrival, (id) => platforms.get(`${appId}\t${id}`));
+    const subject = isReturn ? { ...found, reported: undefined } : found;
     const { rules } = settings.of(appId);
-    return [{ ...one, appId, rules, seenUntil, subject: isReturn ? { ...subject, reported: undefined } : subject }];
+    // Not spread, here and in what follows for each user: that took a fifth of the time of deciding.
+    return [{ user, arrival, isReturn, keys, appId, rules, seenUntil, subject }];
   });
 }
 

@@ -13,7 +13,8 @@ import {
 import type { UserAccount } from "../../db/user-account.ts";
 import { PASS_STATUS, POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../../domain/postback/postback.ts";
 import { returnMoment } from "../../domain/postback/postback-moment.ts";
-import { orderKeyText, userKeyText } from "../entry/key-text.ts";
+import { orderKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Decided } from "./attribution.ts";
@@ -94,8 +95,9 @@ export async function writePostbacks(
     const name = madeFor.get(postbackKeyText(row.postback));
     return name === undefined ? row : { ...row, postback: { ...row.postback, madeFor: name } };
   });
-  const movedKeys = new Set(moved.map(userKeyText));
-  const live = rows.filter(({ postback }) => !movedKeys.has(userKeyText(postback)));
+  const movedKeys = new UserMap<true>();
+  for (const user of moved) movedKeys.set(user, true);
+  const live = rows.filter(({ postback }) => !movedKeys.has(postback));
   const all = onePerKey([...again, ...live, ...callbackRows(facts, { regrouped, receivedAtMs })]).filter(
     ({ postback }) => !users.erasures.isErasedAfter(receivedAtMs, postback),
   );

@@ -3,7 +3,7 @@ import { loadUsers, loadUsersWithin, type UserAccount } from "../../db/user-acco
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { LIMITS } from "../../limits.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import { BatchUsers } from "../facts/batch-users.ts";
 import { type ErasureContext, Erasures } from "../facts/erasures.ts";
@@ -26,12 +26,13 @@ export async function readUsers(
   const fresh = new FreshTouches(touches.fresh);
   const windowMs = (appId: number) => Math.max(LIMITS.touchKeptMsMin, settings.of(appId).rules.longestWindowMs);
   const concerns = await Concerns.load(tx, fresh, windowMs);
-  const named = [...entries.flatMap((entry) => ("user" in entry ? [entry.user] : [])), ...concerns.storedUsers()];
-  const keys = new Map(named.map((key) => [userKeyText(key), key]));
-  const stored = await loadStored(tx, [...keys.values()], entries);
+  const keys = new UserMap<UserKey>();
+  for (const entry of entries) if ("user" in entry) keys.set(entry.user, entry.user);
+  for (const user of concerns.storedUsers()) keys.set(user, user);
+  const stored = await loadStored(tx, keys.values(), entries);
   if (!stored) return undefined;
-  for (const user of stored) keys.delete(userKeyText(user));
-  const erasures = await Erasures.load(tx, { entries, users: [...keys.values()] }, context);
+  for (const user of stored) keys.delete(user);
+  const erasures = await Erasures.load(tx, { entries, users: keys.values() }, context);
   return new BatchUsers(stored, { open: new OpenDecisions(fresh, concerns), erasures });
 }
 

@@ -70,6 +70,7 @@ export function allKeysOf(user: UserAccount): string[] {
 function launchKeys(launch: Launch): Key[] {
   const source = launchSource(launch);
   const clickId = launch.clickId ?? "";
+  if (!source && clickId === "") return [];
   const named = source?.platform ?? platformNamed(launch.mediaType ?? "");
   const field = fieldsOf({ ...source?.adData, ...(clickId !== "" && { click_id: clickId }) });
   // A click id without a known platform can belong to any platform with links, or to a custom one of that name.
@@ -91,6 +92,7 @@ function launchKeys(launch: Launch): Key[] {
 const launchSources = new WeakMap<Launch, LaunchSource | undefined>();
 
 function launchSource(launch: Launch): LaunchSource | undefined {
+  if (!launch.adData && !launch.apple) return undefined;
   if (launchSources.has(launch)) return launchSources.get(launch);
   const source = readLaunchSource(launch);
   launchSources.set(launch, source);
@@ -113,7 +115,10 @@ export function heldSource(user: UserAccount): Source {
 export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {
   const source = fullSource(user, arrival, verdict);
   return {
-    ...source,
+    adPlatform: source.adPlatform,
+    method: source.method,
+    touchedAtMs: source.touchedAtMs,
+    adData: source.adData,
     campaignId: dimensionText(source.campaignId),
     advertiserId: dimensionText(source.advertiserId),
     gid: dimensionText(source.gid),

@@ -9,7 +9,7 @@ import { addUserDays, deleteUserDays, type UserDay } from "../../db/user-day.ts"
 import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { numberOf } from "../../domain/json.ts";
 import { REFUND_EVENT } from "../../domain/refund.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
@@ -36,7 +36,8 @@ export async function recountDays(
 }
 
 async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readonly UserAccount[]): Promise<UserDay[]> {
-  const byKey = new Map(users.map((user) => [userKeyText(user), user]));
+  const byKey = new UserMap<UserAccount>();
+  for (const user of users) byKey.set(user, user);
   const days = new Map<string, UserDay>();
   const dayOf = (user: UserAccount, atMs: number): UserDay => {
     const at = spansAt(user, { atMs, day: settings.of(user.appId).calendar.dayOf(atMs) });
@@ -49,10 +50,9 @@ async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readon
   for (const row of await loadTrackEvents(tx, users)) {
     if (row.event === REFUND_EVENT) continue;
     const counted = { event: row.event, ecpm: numberOf(row.ecpm), adUnit: adUnitOf(row.adUnit) };
-    countTrackEvent(dayOf(byKey.get(userKeyText(row))!, row.atMs), counted);
+    countTrackEvent(dayOf(byKey.get(row)!, row.atMs), counted);
   }
-  for (const row of await loadPayments(tx, users))
-    countPayment(dayOf(byKey.get(userKeyText(row))!, row.atMs), row.cents);
+  for (const row of await loadPayments(tx, users)) countPayment(dayOf(byKey.get(row)!, row.atMs), row.cents);
   // Days whose events were dropped keep their counters.
   const parts = await loadEventParts(tx);
   return [...days.values()].filter(({ day }) => parts.stateOf(day) !== "dropped");

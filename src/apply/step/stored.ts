@@ -4,7 +4,8 @@ import { findOrderKeys, type OrderKey } from "../../db/orders.ts";
 import type { EventParts } from "../../domain/event/event-part.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
-import { orderKeyText, userKeyText } from "../entry/key-text.ts";
+import { orderKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
 
@@ -18,14 +19,13 @@ export type Stored = {
 
 /** The fingerprints of events that are not new, by user: those in the database and those of the batch so far. */
 export class SeenEvents {
-  readonly #byUser = new Map<string, Set<string>>();
+  readonly #byUser = new UserMap<Set<string>>();
 
   of(user: UserKey): Set<string> {
-    const key = userKeyText(user);
-    let seen = this.#byUser.get(key);
+    let seen = this.#byUser.get(user);
     if (!seen) {
       seen = new Set();
-      this.#byUser.set(key, seen);
+      this.#byUser.set(user, seen);
     }
     return seen;
   }

@@ -4,7 +4,7 @@ import { changeOrderTotals, OrderTotalChanges } from "../../db/order-total.ts";
 import { type OrderFigures, regroupOrders } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { type Counted, changeTotals, isSameGroup, TotalChanges } from "../../db/user-total.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { Facts } from "../facts/facts.ts";
 
 /** Sets the group of new orders before they are inserted: the batch may have moved their users since they were made. */
@@ -19,22 +19,22 @@ export function groupNewOrders({ users, tallies }: Facts): void {
 /** Counts what the batch changes in the totals of the lists, and moves the orders of users who are counted elsewhere. */
 export async function countTotals(tx: pg.PoolClient, { users, tallies }: Facts): Promise<void> {
   const [changes, orderChanges, loginChanges] = [new TotalChanges(), new OrderTotalChanges(), new LoginTotalChanges()];
-  const moved = new Map<string, { user: UserAccount; from: Counted }>();
+  const moved = new UserMap<{ user: UserAccount; from: Counted }>();
   for (const { user, before } of users.recounted()) {
     loginChanges.move(before, user);
     if (before && isSameGroup(before, user)) changes.grow(before, user);
     else {
       changes.enter(user);
       if (before) changes.leave(before);
-      if (before && before.payCount > 0) moved.set(userKeyText(user), { user, from: before });
+      if (before && before.payCount > 0) moved.set(user, { user, from: before });
     }
   }
   for (const order of tallies.orders) orderChanges.add(order, order, 1);
   for (const order of await regroupOrders(
     tx,
-    [...moved.values()].map(({ user }) => user),
+    moved.values().map(({ user }) => user),
   )) {
-    const { user, from } = moved.get(userKeyText(order))!;
+    const { user, from } = moved.get(order)!;
     changes.addBackCents(from, -order.backCents);
     changes.addBackCents(user, order.backCents);
     orderChanges.add(order, from, -1);

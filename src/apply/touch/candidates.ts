@@ -26,11 +26,12 @@ export async function findCandidates(
   { questions, fresh }: { questions: readonly Question[]; fresh: FreshTouches },
   isOpen: (question: Question, found: readonly FoundTouch[]) => boolean,
 ): Promise<FoundTouch[][]> {
-  const gathered = questions.map(() => new Map<string, { touch: Touch; by: Map<TouchMethod, Set<string>> }>());
   const results: FoundTouch[][] = questions.map(() => []);
   let wanted = questions.flatMap((one, question) =>
     one.keys.map((key) => ({ question, key, lookup: lookupOf(one, key) })),
   );
+  if (wanted.length === 0) return results;
+  const gathered = questions.map(() => new Map<string, { touch: Touch; by: Map<TouchMethod, Set<string>> }>());
   const index = new TouchIndex(tx, fresh);
   await index.prepare(
     wanted.map(({ lookup }) => lookup),

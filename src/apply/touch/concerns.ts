@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { findUsersByKeys, type KeyOfUser } from "../../db/user-key.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
-import { userKeyText } from "../entry/key-text.ts";
+import { UserMap } from "../entry/user-map.ts";
 import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
 
 const USERS_PER_TOUCH_MAX = 100;
@@ -24,7 +24,7 @@ export class Concerns {
   /** Users who were stored before the batch, by the index of the key. */
   readonly #stored = new Map<number, Holder[]>();
   /** The positions of the touches that concern each stored user. */
-  readonly #touchedAt = new Map<string, number[]>();
+  readonly #touchedAt = new UserMap<number[]>();
 
   private constructor(keys: readonly TouchedKey[]) {
     this.#keys = keys;
@@ -41,7 +41,7 @@ export class Concerns {
     for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, USERS_PER_TOUCH_MAX)) {
       const { appId, touch } = keys[lookup]!;
       pushTo(concerns.#stored, lookup, { appId, clientId, atMs });
-      pushTo(concerns.#touchedAt, userKeyText({ appId, clientId }), touch.position);
+      pushTo(concerns.#touchedAt, { appId, clientId }, touch.position);
     }
     return concerns;
   }
@@ -53,22 +53,21 @@ export class Concerns {
 
   /** Whether a touch in [from, until) of the journal concerns a user who was stored before the batch. */
   isTouched(user: UserKey, { from, until }: { from: number; until: number }): boolean {
-    return this.#touchedAt.get(userKeyText(user))?.some((position) => position >= from && position < until) ?? false;
+    return this.#touchedAt.get(user)?.some((position) => position >= from && position < until) ?? false;
   }
 
-  /** The position of the last touch that concerns each user, given the keys that users gained in the batch. */
-  positions(gained: readonly GainedKey[]): Map<string, number> {
-    if (this.#keys.length === 0) return new Map();
+  /** The position of the last touch that concerns each user. `gained`: the keys that users gained in the batch. */
+  positions(gained: () => readonly GainedKey[]): UserMap<number> {
+    const positions = new UserMap<number>();
+    if (this.#keys.length === 0) return positions;
     const byKey = new Map<string, GainedKey[]>();
-    for (const one of gained) pushTo(byKey, `${one.appId} ${one.key}`, one);
+    for (const one of gained()) pushTo(byKey, `${one.appId} ${one.key}`, one);
     for (const list of byKey.values()) list.sort(byArrival);
-    const positions = new Map<string, number>();
     this.#keys.forEach((touched, number) => {
       const stored = this.#stored.get(number) ?? [];
       const own = byKey.get(`${touched.appId} ${touched.key}`);
       for (const holder of own ? firstOf([...stored, ...gainedBefore(touched, own)]) : stored) {
-        const name = userKeyText(holder);
-        positions.set(name, Math.max(touched.touch.position, positions.get(name) ?? 0));
+        positions.set(holder, Math.max(touched.touch.position, positions.get(holder) ?? 0));
       }
     });
     return positions;
@@ -96,7 +95,9 @@ function byArrival(left: Holder, right: Holder): number {
   return left.atMs - right.atMs || Buffer.compare(Buffer.from(left.clientId), Buffer.from(right.clientId));
 }
 
-function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+type Lists<K, V> = { get: (key: K) => V[] | undefined; set: (key: K, list: V[]) => unknown };
+
+function pushTo<K, V>(lists: Lists<K, V>, key: K, value: V): void {
   const known = lists.get(key);
   if (known) known.push(value);
   else lists.set(key, [value]);
