@@ -3,6 +3,7 @@ import { ApiError, messageOf, UsageError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { COMMAND_GROUPS } from "./command-groups.ts";
 import { visible } from "./output.ts";
+import { outputFailure } from "./output-end.ts";
 
 const VERSION_FLAGS = ["-V", "--version"];
 
@@ -15,6 +16,8 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   } catch (error) {
     // Wrong arguments or a request for help: commander has already printed the text.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // Told already, unless the reader has left, which is no failure.
+    if (error === outputFailure()) return 0;
     // Refusals are printed with the same sentence as in the interface.
     const isSaid = error instanceof UsageError || error instanceof ApiError;
     const sentence = isSaid ? error.message : `The command failed: ${messageOf(error)}`;

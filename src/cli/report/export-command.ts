@@ -5,6 +5,7 @@ import { UsageError } from "../../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
 import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger } from "../output.ts";
+import { outputFailure } from "../output-end.ts";
 import { withDatabase } from "../session.ts";
 
 type Days = { from: string; to: string };
@@ -48,5 +49,7 @@ function add(command: Command, kind: ExportOf["kind"], text: string, filterOf: (
 }
 
 async function write(text: string): Promise<void> {
+  const failure = outputFailure();
+  if (failure) throw failure;
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
