@@ -107,6 +107,19 @@ async function run(executor: Executor, statement: Sql, name?: string): Promise<p
   }
 }
 
+/**
+ * Reads two things that are independent: at the same time if there are connections for it, else one after the other. A
+ * reading that waits for a second connection while it holds one fails when others do the same.
+ */
+export async function readBoth<One, Other>(
+  executor: Executor,
+  one: () => Promise<One>,
+  other: () => Promise<Other>,
+): Promise<[One, Other]> {
+  if (executor instanceof ServerPool && executor.hasRoomForTwo) return Promise.all([one(), other()]);
+  return [await one(), await other()];
+}
+
 /** A table or column name as part of a statement. Only names in this program's own form pass. */
 export function identifier(name: string): Sql {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a table name.`);

@@ -75,6 +75,11 @@ export class ServerPool extends pg.Pool {
     return undefined;
   }
 
+  /** Whether two statements could run now, each in a connection of its own. */
+  get hasRoomForTwo(): boolean {
+    return this.waitingCount === 0 && this.idleCount + this.#max - this.totalCount >= 2;
+  }
+
   /** Runs a single statement as a transaction, so that a lent session has our parameters. */
   async queryLent(statement: pg.QueryArrayConfig): Promise<pg.QueryArrayResult<unknown[]>> {
     const client = await this.connect();

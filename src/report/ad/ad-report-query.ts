@@ -2,7 +2,17 @@ import { advertisersOf } from "../../db/ad-names.ts";
 import { costRows } from "../../db/cost.ts";
 import { cubeRows, distinctUsers, userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
-import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
+import {
+  allOf,
+  type Executor,
+  identifier,
+  joined,
+  listed,
+  query,
+  readBoth,
+  type Sql,
+  sql,
+} from "../../db/engine/sql.ts";
 import { registrationRows } from "../../db/hour.ts";
 import type { UserRange } from "../../db/user-dimension.ts";
 import {
@@ -43,12 +53,12 @@ export async function querySums(
   if (question.hours && costMeasures.length === 0) return queryRows(executor, question, users, userMeasures);
   const costs = sql`select ${columnsOf(question)}${named(plainSums(costMeasures))}
     from (${costRows(question, question.hours ? "hour" : "creative")}) c where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`;
-  // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are. They
-  // are independent, and run at the same time when there are connections for it.
-  const [ofUsers, ofCosts] = await Promise.all([
-    queryRows(executor, question, users, userMeasures),
-    queryRows(executor, question, costs, costMeasures),
-  ]);
+  // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are.
+  const [ofUsers, ofCosts] = await readBoth(
+    executor,
+    () => queryRows(executor, question, users, userMeasures),
+    () => queryRows(executor, question, costs, costMeasures),
+  );
   return joinedRows(ofUsers, ofCosts);
 }
 

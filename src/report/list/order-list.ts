@@ -1,7 +1,7 @@
 import type { OrderList, OrderListRecord, RefundedOrderRecord } from "../../contract/report/list-record.ts";
 import { withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
-import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { allOf, type Executor, query, readBoth, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadOrders } from "../../db/orders.ts";
 import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
@@ -35,11 +35,11 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
 
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
   const { app, page } = asked;
-  // Both are independent, and run at the same time when there are connections for it.
-  const [{ orders, total }, keys] = await Promise.all([
-    sumOrderList(executor, asked),
-    readOrderPage(executor, asked, windowOf(page)),
-  ]);
+  const [{ orders, total }, keys] = await readBoth(
+    executor,
+    () => sumOrderList(executor, asked),
+    () => readOrderPage(executor, asked, windowOf(page)),
+  );
   const list = await orderRecords(executor, keys, app);
   return { page_info: pageInfo(page, orders), list, total: [total] };
 }
@@ -113,7 +113,11 @@ type PayerSums = { payCount: number; payCents: number; payMaxCents: number };
 /** Without conditions on orders, their number and amounts are known from the users and need not be summed again. */
 async function sumsOf(executor: Executor, asked: OrderQuery): Promise<OrderSums & { payers: PayerSums }> {
   if (asked.orders.length > 0) {
-    const [payers, sums] = await Promise.all([sumPayers(executor, asked), sumOrders(executor, asked)]);
+    const [payers, sums] = await readBoth(
+      executor,
+      () => sumPayers(executor, asked),
+      () => sumOrders(executor, asked),
+    );
     return { ...sums, payers };
   }
   const { payers, backCents } = await (asked.users.length > 0
@@ -123,7 +127,11 @@ async function sumsOf(executor: Executor, asked: OrderQuery): Promise<OrderSums 
 }
 
 async function sumByUser(executor: Executor, asked: OrderQuery): Promise<{ payers: PayerSums; backCents: number }> {
-  const [payers, backCents] = await Promise.all([sumPayers(executor, asked), sumSentBack(executor, asked)]);
+  const [payers, backCents] = await readBoth(
+    executor,
+    () => sumPayers(executor, asked),
+    () => sumSentBack(executor, asked),
+  );
   return { payers, backCents };
 }
 

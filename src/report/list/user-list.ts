@@ -1,7 +1,7 @@
 import type { UserList, UserListRecord } from "../../contract/report/list-record.ts";
 import { withAdvertisers } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
-import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { allOf, type Executor, query, readBoth, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 import { cubeConditions, otherConditions, userConditions } from "./list-filter.ts";
@@ -34,11 +34,11 @@ function isFilteredFurther({ user_filtering, event_filtering, property_condition
 
 export async function runUserList(executor: Executor, asked: UserQuery, app: App): Promise<UserList> {
   const { count, page } = asked;
-  // Both are independent, and run at the same time when there are connections for it.
-  const [[counted], keys] = await Promise.all([
-    query<{ users: number }>(executor, count),
-    readUserPage(executor, asked, windowOf(page)),
-  ]);
+  const [[counted], keys] = await readBoth(
+    executor,
+    () => query<{ users: number }>(executor, count),
+    () => readUserPage(executor, asked, windowOf(page)),
+  );
   const list = await userRecords(executor, keys, app);
   return { page_info: pageInfo(page, counted!.users), list, total: [] };
 }

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, execute, identifier, literal, query, sql } from "../../../src/db/engine/sql.ts";
+import { embeddedConnection } from "../../../src/db/engine/embedded-role.ts";
+import { openPool } from "../../../src/db/engine/pool.ts";
+import { compile, execute, identifier, literal, query, readBoth, sql } from "../../../src/db/engine/sql.ts";
+import type { Connection } from "../../../src/db/server/server.ts";
+import { sharedServer } from "../../support/shared-server.ts";
 import { migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
@@ -130,4 +134,29 @@ test("a statement without columns has no rows, and two statements of one shape s
   const [first, second] = await query<{ aB: number }>(database.pool, sql`select generate_series(1, ${2}::int) as a_b`);
   first!.aB = 7;
   expect(second).toEqual({ aB: 2 });
+});
+
+test("two readings share a connection while there is only one, and else run at the same time", async () => {
+  const connection = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection;
+  const pool = openPool(connection, { log: { warn: () => {} }, connectionsMax: 2, name: "test" });
+  let running = 0;
+  let most = 0;
+  const reading = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    const [row] = await query<{ one: number }>(pool, sql`select 1 as one`);
+    running -= 1;
+    return row;
+  };
+  try {
+    expect(await readBoth(pool, reading, reading)).toEqual([{ one: 1 }, { one: 1 }]);
+    expect(most).toBe(2);
+    const held = await pool.connect();
+    most = 0;
+    expect(await readBoth(pool, reading, reading)).toEqual([{ one: 1 }, { one: 1 }]);
+    expect(most).toBe(1);
+    held.release();
+  } finally {
+    await pool.end();
+  }
 });
