@@ -84,6 +84,13 @@ export function databaseUrl(text: string): string {
   return text;
 }
 
+/** One host: with several, the driver could not tell which of them is a replica. */
+export function replicaUrl(text: string): string {
+  if (databaseUrl(text) !== "" && readAddress(text).hosts.length > 1)
+    throw new Error("must name one host: a replica, or a balancer in front of several.");
+  return text;
+}
+
 export function httpUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
     throw new Error("must be an address that begins with http:// or https://.");

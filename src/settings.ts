@@ -18,6 +18,7 @@ import {
   oidcScopes,
   oneOf,
   passphrase,
+  replicaUrl,
   secretKey,
 } from "./setting-reader.ts";
 
@@ -55,7 +56,7 @@ export const SETTINGS = {
   },
   REPORT_DATABASE_URL: {
     fallback: "",
-    read: databaseUrl,
+    read: replicaUrl,
     hint: "a read replica of DATABASE_URL, for reports, lists and the console's pages; the primary serves while it is away",
   },
   LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },

@@ -50,6 +50,7 @@ const BAD: [string, string][] = [
   ["PORT", "1e3"],
   ["PORT", "0x50"],
   ["DATABASE_URL", "mysql://h/db"],
+  ["REPORT_DATABASE_URL", "postgres://one,other/db"],
   ["DATABASE_CONNECTIONS_MAX", "1"],
   ["LOG_LEVEL", "verbose"],
   ["ROLES", "http,cook"],
