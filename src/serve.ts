@@ -40,7 +40,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   try {
     // Other users (such as the embedded database's) may pass through the folder; only we may read it.
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-    const folder = lockDataDir(config.dataDir);
+    const folder = await lockDataDir(config.dataDir, { log });
     stages.add(STOP_MS.small, { name: "folder", stop: () => folder.release() });
     const journalId = await journalIdOf(config);
     const lock = applyLockFor(config, { journalId, log, clock });

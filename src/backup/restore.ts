@@ -64,7 +64,7 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
   const manifest = await checkBackup(dir, wish.onProgress);
   const key = await keyFor(config, manifest, wish);
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-  const folder = lockDataDir(config.dataDir);
+  const folder = await lockDataDir(config.dataDir, { log });
   try {
     const places = { dir, journalDir: join(config.dataDir, "journal") };
     const plan = await planJournal(places, manifest.journal, existing);

@@ -25,7 +25,7 @@ export async function withSource<T>(
   const { dataDir } = config;
   if (!embeddedConnection(dataDir)) throw new UsageError(`There is no installation in ${dataDir} yet: set DATA_DIR.`);
   if (holderOf(dataDir)) return work(await runningConnection(dataDir, log));
-  const folder = lockDataDir(dataDir);
+  const folder = await lockDataDir(dataDir, { log });
   try {
     const embedded = await startEmbeddedPostgres({ dataDir, log });
     try {

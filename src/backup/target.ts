@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import { type DatabaseConfig, directConnection } from "../db/engine/database.ts";
 import { startEmbeddedPostgres } from "../db/engine/embedded.ts";
+import { RunningElsewhere } from "../db/engine/embedded-leftover.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
 import { UsageError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -63,8 +64,10 @@ export class Aside {
     if (existsSync(join(clusterOf(this.#dataDir), "cluster/postmaster.pid"))) {
       await startEmbeddedPostgres({ dataDir: this.#dataDir, log }).then(
         (cluster) => cluster.stop(),
-        // It cannot even be started, so it is not running either.
-        () => {},
+        (error) => {
+          if (error instanceof RunningElsewhere) throw error;
+          // It cannot even be started, so it is not running either.
+        },
       );
     }
     for (const name of CLUSTER_FILES) this.put(name);

@@ -63,7 +63,7 @@ export async function withOwnDatabase<T>(
   if (isEmbedded && start === "existing") assertBegun(config);
   if (isEmbedded) mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   // With an external database there may be no folder, and then nothing to lock.
-  const folder = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
+  const folder = existsSync(config.dataDir) ? await lockDataDir(config.dataDir) : undefined;
   try {
     const { openDatabase } = await import("../db/engine/database.ts");
     const log = await errorLog();

@@ -86,7 +86,7 @@ test("a command that comes while a server creates its tables says so", async () 
   const database = await createDatabase();
   const folder = makeDataDir();
   // As the server has it from its first moment on.
-  const lock = lockDataDir(folder);
+  const lock = await lockDataDir(folder);
   const env = { DATABASE_URL: databaseUrl(database.name) };
   expectFailure(await cli(folder, ["app", "list"], env), /^The server is still creating its database; try again in a/);
   lock.release();

@@ -21,6 +21,7 @@ import { elapsedMs } from "../../clock.ts";
 import { messageOf, UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Connection } from "../server/server.ts";
+import { signal, stopLeftover } from "./embedded-leftover.ts";
 import {
   type LocalConnection,
   SUPERUSER,
@@ -127,7 +128,9 @@ class Cluster {
   async start(): Promise<void> {
     if (existsSync(this.#data)) this.#assertVersion();
     else await this.#initialise();
-    await this.#stopLeftover();
+    const { connection, log } = this.#options;
+    const answers = () => this.#answers();
+    await stopLeftover({ data: this.#data, connection, answers, log, stopMsMax: STOP_MS_MAX });
     process.once("exit", this.#atExit);
     this.#spawn();
     await this.#untilReady();
@@ -182,21 +185,6 @@ class Cluster {
     throw new UsageError(
       `The database in ${this.#data} was made by PostgreSQL ${made}, and this version of Touchpoint runs PostgreSQL ${delivered}, which cannot open it. Start the version of Touchpoint that made it; to move on, back it up there (\`touchpoint backup\`) and restore the backup with this version into a new DATA_DIR, or into an external PostgreSQL (DATABASE_URL).`,
     );
-  }
-
-  /** Stops a database that survived a `kill -9` of its server; it is ours if it answers on our socket. */
-  async #stopLeftover(): Promise<void> {
-    const pidFile = join(this.#data, "postmaster.pid");
-    if (!existsSync(pidFile) || !(await this.#answers())) return;
-    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-    this.#options.log.info({ pid }, "Stopping the database of an earlier run.");
-    const startedMs = elapsedMs();
-    signal(pid, "SIGINT");
-    // An unreaped process still looks alive to `kill`, so check the pid file too, which is removed last.
-    while (isAlive(pid) && existsSync(pidFile)) {
-      if (elapsedMs() - startedMs > STOP_MS_MAX) signal(pid, "SIGQUIT");
-      await sleep(20);
-    }
   }
 
   #spawn(): void {
@@ -286,18 +274,6 @@ function lowerPriority(pid: number): void {
     setPriority(pid, DATABASE_PRIORITY);
   } catch {
     // The process has ended, or the system does not allow it. Nothing depends on it.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  return signal(pid, 0);
-}
-
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
   }
 }
 
