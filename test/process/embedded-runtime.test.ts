@@ -1,14 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
-import { binariesFor, runnerOf } from "../../src/db/engine/embedded-runtime.ts";
+import { binariesFor, clusterFolder, runnerOf } from "../../src/db/engine/embedded-runtime.ts";
 import { eventually, TEST_MS_MAX } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, attemptStart, environment, ROOT } from "./launch.ts";
+import { Attempt, attemptStart, environment, makeDataDir, ROOT } from "./launch.ts";
 
 test("a DATA_DIR under a folder that is closed to others works: start, collect, restart, stop", async () => {
   const parent = mkdtempSync(join(tmpdir(), "touchpoint-closed-"));
@@ -64,6 +64,22 @@ test("an ordinary user needs only a folder of its own", async () => {
     await cleanUp(dataDir);
     rmSync(home, { recursive: true, force: true });
   }
+});
+
+test("the cluster of another user is refused before anything is changed, and its owner is named", () => {
+  const dataDir = makeDataDir();
+  const folder = join(dataDir, "postgres");
+  mkdirSync(join(folder, "cluster"), { recursive: true });
+  const { uid, gid, username } = userInfo();
+  // As root finds the cluster of a service's user: neither its own, nor of the user that would run PostgreSQL.
+  const runner = { uid: uid + 1, gid };
+  const before = statSync(folder);
+  expect(() => clusterFolder(dataDir, runner, uid + 2)).toThrow(
+    `The database in ${folder}/cluster belongs to the user ${username}, who alone can run it: use \`sudo -u ${username}\`.`,
+  );
+  expect(statSync(folder)).toEqual(before);
+  expect(clusterFolder(dataDir, undefined, uid), "its owner's").toBe(folder);
+  rmSync(dataDir, { recursive: true });
 });
 
 test("a database left by a killed server is taken over, even if ended processes are never reaped", async () => {

@@ -101,11 +101,12 @@ function copyBinaries(home: string, { name, version }: { name: string; version: 
  * The folder of the cluster: DATA_DIR/postgres, or a folder outside when the runner cannot reach that. A file in
  * DATA_DIR then names it, so that moving DATA_DIR does not lose it.
  */
-export function clusterFolder(dataDir: string, runner: Runner): string {
+export function clusterFolder(dataDir: string, runner: Runner, ownUid = process.getuid?.()): string {
   const pointer = join(dataDir, "postgres-folder");
   const known = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : "";
   const inside = join(dataDir, "postgres");
   let folder = known || inside;
+  assertOwner(join(folder, "cluster"), [runner?.uid, ownUid]);
   if (known === "" && runner && !existsSync(inside) && !canReach(dataDir, runner)) {
     // A new name each time: a new DATA_DIR at an old path must not find the old cluster, whose password is gone.
     folder = join(SHARED_FOLDER, randomUUID());
@@ -114,6 +115,28 @@ export function clusterFolder(dataDir: string, runner: Runner): string {
   mkdirSync(folder, { recursive: true, mode: runner ? 0o755 : 0o700 });
   if (runner) chownSync(folder, runner.uid, runner.gid);
   return folder;
+}
+
+/**
+ * Refuses the cluster of another user, which PostgreSQL would not open. Root could still give the folder around it to
+ * the user `postgres`, and its owner could not enter it any more.
+ */
+function assertOwner(cluster: string, users: readonly (number | undefined)[]): void {
+  if (process.platform === "win32" || !existsSync(cluster)) return;
+  const { uid } = statSync(cluster);
+  if (users.includes(uid)) return;
+  const owner = nameOf(uid);
+  throw new UsageError(
+    `The database in ${cluster} belongs to the user ${owner ?? uid}, who alone can run it: use \`sudo -u ${owner ?? `'#${uid}'`}\`.`,
+  );
+}
+
+function nameOf(uid: number): string | undefined {
+  try {
+    return execFileSync("id", ["-nu", String(uid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the runner may pass through every folder on the path. */
