@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { clusterOf } from "../../sim/chaos/postmaster.ts";
@@ -48,4 +48,18 @@ test("a database that listens on its socket is not started twice, though its pid
   await expect(second).rejects.toThrow(/is already running, in another container or under another server: stop that/);
   expect(bystander.signalCode, "the other process").toBeNull();
   writeFileSync(pidFile(), text);
+});
+
+test("files left by a power cut are not in the way, though their pid is another process's by now", async () => {
+  running = await startEmbeddedPostgres({ dataDir, log });
+  const files = [pidFile(), join(clusterOf(dataDir), ".s.PGSQL.5432.lock")];
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  await running.stop();
+  const runner = runnerOf();
+  for (const [at, file] of files.entries()) {
+    writeFileSync(file, withPid(texts[at]!, bystander.pid!), { mode: 0o600 });
+    if (runner) chownSync(file, runner.uid, runner.gid);
+  }
+  running = await startEmbeddedPostgres({ dataDir, log });
+  expect(bystander.signalCode, "the other process").toBeNull();
 });

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,13 +36,26 @@ export async function stopLeftover(leftover: Leftover): Promise<void> {
     const pid = pidOf(data);
     if (pid !== undefined && isPostmaster(pid, data)) return end(pid, leftover);
     // Anybody may have the port by now.
-    if (!bySocket) return;
+    if (!bySocket) break;
     if (elapsedMs() - startedMs > CLOSE_MS_MAX)
       throw new RunningElsewhere(
         `The database in ${data} is already running, in another container or under another server: stop that one first, or set another DATA_DIR.`,
       );
     await sleep(20);
   }
+  const pid = pidOf(data);
+  if (pid === undefined || !isAlive(pid) || isPostmaster(pid, data)) return;
+  disown(join(data, "postmaster.pid"));
+  if (bySocket) disown(`${socketOf(connection)}.lock`);
+}
+
+/**
+ * Puts our pid into a lock file whose own pid another process has by now, as after a power cut or in a new container.
+ * PostgreSQL would not start while that process lives; its parent's pid it ignores. The file is not removed, because
+ * it names the memory by which PostgreSQL finds sessions that have outlived their postmaster.
+ */
+function disown(file: string): void {
+  if (existsSync(file)) writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/, String(process.pid)));
 }
 
 async function end(pid: number, { data, log, stopMsMax }: Leftover): Promise<void> {
@@ -92,10 +105,12 @@ function commandOf(pid: number): string[] {
   }
 }
 
+const socketOf = ({ host, port }: LocalConnection) => join(host, `.s.PGSQL.${port}`);
+
 /** Whether a process accepts connections at the socket, even one that is suspended and never answers. */
-function isListening({ host, port }: LocalConnection): Promise<boolean> {
+function isListening(connection: LocalConnection): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection(join(host, `.s.PGSQL.${port}`));
+    const socket = createConnection(socketOf(connection));
     socket.once("connect", () => {
       socket.destroy();
       resolve(true);
