@@ -71,18 +71,27 @@ const EVERY_ADDRESS = ["0.0.0.0", "::"];
 const ADDRESSES_SHOWN = 3;
 
 /** The addresses at which other machines reach a listener on `host`. */
-export function outerAddressesOf(host: string, address: string): string[] {
+export function outerAddressesOf(host: string, address: string, interfaces = networkInterfaces): string[] {
   if (isLoopbackHost(host)) return [];
   const { port } = new URL(address);
-  const own = EVERY_ADDRESS.includes(host) ? machineAddresses() : [host];
+  const own = EVERY_ADDRESS.includes(host) ? machineAddresses(interfaces) : [host];
   return own.slice(0, ADDRESSES_SHOWN).map((one) => `http://${one.includes(":") ? `[${one}]` : one}:${port || 80}`);
 }
 
 /** The machine's outer addresses, or 0.0.0.0 when there is none yet: a network may still come up. */
-function machineAddresses(): string[] {
-  const outer = Object.values(networkInterfaces())
+function machineAddresses(interfaces: typeof networkInterfaces): string[] {
+  const outer = Object.values(listed(interfaces))
     .flatMap((list) => list ?? [])
     .filter(({ internal, family }) => !internal && family === "IPv4")
     .map(({ address }) => address);
   return outer.length > 0 ? outer : ["0.0.0.0"];
+}
+
+/** A sandbox may forbid the socket that lists them (AF_NETLINK). The greeting is no reason to end the start. */
+function listed(interfaces: typeof networkInterfaces): ReturnType<typeof networkInterfaces> {
+  try {
+    return interfaces();
+  } catch {
+    return {};
+  }
 }

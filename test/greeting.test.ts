@@ -44,3 +44,10 @@ test("a server that listens everywhere is reached at the machine's own addresses
   expect(reached.length).toBeGreaterThan(0);
   for (const address of reached) expect(address).toMatch(/^http:\/\/(?!127\.)[\d.]+:8080$/);
 });
+
+test("a server in a sandbox that may not list its addresses says that it listens everywhere", () => {
+  const forbidden = () => {
+    throw new Error("uv_interface_addresses returned Unknown system error 97");
+  };
+  expect(outerAddressesOf("0.0.0.0", "http://127.0.0.1:8080", forbidden)).toEqual(["http://0.0.0.0:8080"]);
+});

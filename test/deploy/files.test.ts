@@ -33,6 +33,11 @@ test("the image, the composition, the unit and the manifests set only settings t
   expect(unknownAmong(["DATA_DIRECTORY"])).toEqual(["DATA_DIRECTORY"]);
 });
 
+test("the unit lets the server list the machine's addresses", () => {
+  const [, families] = /^RestrictAddressFamilies=(.+)$/m.exec(file("deploy/systemd/touchpoint.service"))!;
+  expect(families!.split(" ")).toEqual(expect.arrayContaining(["AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK"]));
+});
+
 test("a service in the composition has its database, and both forms are offered", () => {
   const { touchpoint, postgres, "touchpoint-external": external } = compose.services;
   expect(touchpoint).toMatchObject({ build: "." });
