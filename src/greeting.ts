@@ -1,11 +1,13 @@
 import { networkInterfaces } from "node:os";
 import type { App } from "./db/app.ts";
 import { isLoopbackHost } from "./domain/network.ts";
+import { SETTINGS } from "./settings.ts";
 import { COMMAND } from "./version.ts";
 
 /** The facts that the greeting shows. */
 export type Started = {
   address: string;
+  dataDir: string;
   /** The addresses at which other machines reach it; empty when they cannot. */
   reachedAt: readonly string[];
   /** Whether anyone can sign in to the console; if not, the one-time link when secrets may be shown. */
@@ -18,20 +20,28 @@ export type Started = {
 };
 
 export function greeting(started: Started): string {
-  const { address, admin, demo, missing, showsSecrets, reachedAt } = started;
+  const { address, dataDir, admin, demo, missing, showsSecrets, reachedAt } = started;
   return [
     `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
     ...(missing ? [missing] : []),
-    ...(admin.kind === "missing" ? [wayIn(admin.setupLink)] : []),
+    ...(admin.kind === "missing" ? [wayIn(admin.setupLink, commandFor(dataDir))] : []),
     // Shown only until the first admin exists.
     ...(admin.kind === "missing" && reachedAt.length > 0 ? [whatIsOpen(reachedAt)] : []),
-    ...(demo ? [showsSecrets ? demoLines(demo, address) : demoNote(demo)] : []),
+    ...(demo ? [showsSecrets ? demoLines(demo, address) : demoNote(demo, commandFor(dataDir))] : []),
   ].join("\n");
 }
 
-function wayIn(setupLink: string | undefined): string {
+/** How to call the command line for this installation: a shell elsewhere does not have the server's settings. */
+function commandFor(dataDir: string): string {
+  const { read, fallback } = SETTINGS.DATA_DIR;
+  if (dataDir === read(fallback)) return COMMAND;
+  const inShell = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`;
+  return `DATA_DIR=${inShell} ${COMMAND}`;
+}
+
+function wayIn(setupLink: string | undefined, command: string): string {
   return setupLink === undefined
-    ? `\nNobody can sign in yet. Secrets are printed to a terminal only: \`${COMMAND} admin link\` prints the way in.`
+    ? `\nNobody can sign in yet. Secrets are printed to a terminal only: \`${command} admin link\` prints the way in.`
     : `\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`;
 }
 
@@ -45,8 +55,8 @@ Other machines reach it at ${reachedAt.join(", ")}:
 HOST=127.0.0.1 keeps it to this machine. It speaks plain HTTP: before it goes on the internet, see "Put it on the internet" in the README.`;
 }
 
-function demoNote({ appId }: App): string {
-  return `\nA demo app is ready: ${appId}. \`${COMMAND} app list --keys\` shows its keys; DEMO_APP=off makes none.`;
+function demoNote({ appId }: App, command: string): string {
+  return `\nA demo app is ready: ${appId}. \`${command} app list --keys\` shows its keys; DEMO_APP=off makes none.`;
 }
 
 function demoLines(app: App, address: string): string {

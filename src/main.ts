@@ -56,7 +56,7 @@ async function run(): Promise<void> {
     const demo = isOpen && config.demoApp ? await makeDemoApp(running) : undefined;
     const admin = isOpen ? await adminOf(running, showsSecrets) : ({ kind: "there" } as const);
     const reachedAt = config.roles.has("http") ? outerAddressesOf(config.host, address) : [];
-    console.log(greeting({ address, admin, demo, missing, showsSecrets, reachedAt }));
+    console.log(greeting({ address, dataDir: config.dataDir, admin, demo, missing, showsSecrets, reachedAt }));
   } catch (error) {
     console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
     if (!(error instanceof UsageError)) console.error(withModuleNames(inspect(error)));

@@ -1,8 +1,10 @@
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { greeting, outerAddressesOf, type Started } from "../src/greeting.ts";
 
 const READY: Started = {
   address: "http://127.0.0.1:8080",
+  dataDir: resolve("data"),
   reachedAt: [],
   admin: { kind: "there" },
   demo: undefined,
@@ -27,6 +29,15 @@ test("the first start says what other machines can reach, and how to prevent tha
   ]) {
     expect(said).toContain(words);
   }
+});
+
+test.each([
+  [resolve("data"), "npm run -s cli -- admin link"],
+  ["/var/lib/touchpoint", "DATA_DIR=/var/lib/touchpoint npm run -s cli -- admin link"],
+  ["/srv/Ann's data", "DATA_DIR='/srv/Ann'\\''s data' npm run -s cli -- admin link"],
+])("a server on %s names the command that finds its folder", (dataDir, command) => {
+  const said = greeting({ ...READY, dataDir, admin: { kind: "missing", setupLink: undefined } });
+  expect(said).toContain(`\`${command}\` prints the way in`);
 });
 
 test.each([

@@ -78,6 +78,7 @@ test.each([
   "why c --app 1",
   "ledger --app 1",
   "admin token",
+  "admin link",
   "admin user list",
   "developer list",
   "account list --app 1",

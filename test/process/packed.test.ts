@@ -94,7 +94,7 @@ test("an ordinary user runs it by its command from a folder that nobody may writ
   const server = run("serve");
   const ready = await server.prints(/ready at (http:\S+)/);
   expect(ready, server.stderr).toBeDefined();
-  expect(server.stdout).toContain("`touchpoint admin link`");
+  expect(server.stdout).toContain(`\`DATA_DIR=${dataDir} touchpoint admin link\``);
   const url = ready![1]!;
   expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ code: 0, data: { database: "there" } });
   expect(await (await fetch(`${url}/console/`)).text()).toMatch(/^<!doctype html>/i);

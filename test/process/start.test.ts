@@ -124,7 +124,7 @@ test("output that does not go to a terminal holds no secret, and says how to get
     expect((await pool.query("select from setup_link")).rowCount).toBe(0);
     await pool.end();
     for (const secret of [app!.accessToken, app!.appKey, app!.aesKey]) expect(attempt.stdout).not.toContain(secret);
-    expect(attempt.stdout).toContain("`npm run -s cli -- admin link` prints the way in");
+    expect(attempt.stdout).toContain(`\`DATA_DIR=${dataDir} npm run -s cli -- admin link\` prints the way in`);
     expect(attempt.stdout).toMatch(/Other machines reach it at http:\/\/[\d.]+:\d+/);
   } finally {
     await attempt.end("SIGTERM");

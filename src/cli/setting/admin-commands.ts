@@ -45,7 +45,7 @@ export function adminCommands(program: Command): void {
       withDatabase(async (session) => {
         const token = await setupToken(session, name);
         print({ setup_token: token }, options, () => `/console/setup#${token}`);
-      }, "first"),
+      }),
     );
 
   apiTokenCommands(admin.command("api-token").description("Tokens for programs"));
