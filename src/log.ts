@@ -1,4 +1,5 @@
 import { type Logger, pino } from "pino";
+import { LogOutput } from "./log-output.ts";
 import type { LogLevel } from "./settings.ts";
 import { withModuleNames } from "./stack-names.ts";
 
@@ -26,13 +27,19 @@ function plainError({ name, message, stack, code }: Failure): Failure {
   return { name, message, stack: typeof stack === "string" ? withModuleNames(stack) : stack, code };
 }
 
+export const standardOutput = new LogOutput(1);
+process.once("exit", () => standardOutput.flushSync());
+
 export function createLog(level: LogLevel): Log {
-  return pino({
-    level,
-    base: undefined,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: plainError },
-    redact: { paths: [...SECRET_KEYS, ...SECRET_KEYS.map((key) => `*.${key}`)], censor: "(secret)" },
-  });
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: plainError },
+      redact: { paths: [...SECRET_KEYS, ...SECRET_KEYS.map((key) => `*.${key}`)], censor: "(secret)" },
+    },
+    standardOutput,
+  );
 }

@@ -9,7 +9,7 @@ import { countAdmins } from "./db/admin-user.ts";
 import { type App, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
-import { createLog } from "./log.ts";
+import { createLog, standardOutput } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
 import { withModuleNames } from "./stack-names.ts";
 
@@ -56,7 +56,8 @@ async function run(): Promise<void> {
     const demo = isOpen && config.demoApp ? await makeDemoApp(running) : undefined;
     const admin = isOpen ? await adminOf(running, showsSecrets) : ({ kind: "there" } as const);
     const reachedAt = config.roles.has("http") ? outerAddressesOf(config.host, address) : [];
-    console.log(greeting({ address, dataDir: config.dataDir, admin, demo, missing, showsSecrets, reachedAt }));
+    const said = greeting({ address, dataDir: config.dataDir, admin, demo, missing, showsSecrets, reachedAt });
+    standardOutput.write(`${said}\n`);
   } catch (error) {
     console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
     if (!(error instanceof UsageError)) console.error(withModuleNames(inspect(error)));

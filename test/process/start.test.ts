@@ -12,7 +12,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
+import { Attempt, attemptStart, environment, makeDataDir, START } from "./launch.ts";
 
 const run = promisify(execFile);
 
@@ -129,6 +129,23 @@ test("output that does not go to a terminal holds no secret, and says how to get
   } finally {
     await attempt.end("SIGTERM");
     await cleanUp(dataDir);
+  }
+});
+
+test("a server whose output cannot be written, as on a full disk, starts and stops all the same", async () => {
+  const dataDir = prepareDataDir();
+  // Opened for reading only, so that every write fails.
+  const args = ["-c", 'exec sh "$@" 1</dev/null', "sh", ...START];
+  const attempt = new Attempt("sh", args, { env: environment({ DATA_DIR: dataDir, LOG_LEVEL: "info" }) });
+  try {
+    await expect.poll(() => holderOf(dataDir)?.address).toBeDefined();
+    const pool = new Touchpoint({ url: holderOf(dataDir)!.address!, dataDir }).database();
+    await expect.poll(async () => (await pool.query("select from app")).rowCount).toBe(1);
+    await pool.end();
+  } finally {
+    const code = await attempt.end("SIGTERM");
+    await cleanUp(dataDir);
+    expect({ code, said: attempt.stderr }).toEqual({ code: 0, said: "" });
   }
 });
 
