@@ -13,13 +13,26 @@ const FOREIGN = ["NODE_ENV", "POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"
 const unknownAmong = (names: readonly string[]) => names.filter((name) => !FOREIGN.includes(name) && !isSetting(name));
 const isSetting = (name: string) => Object.hasOwn(SETTINGS, name);
 
-type Service = { environment?: Record<string, string>; image?: string; build?: string; profiles?: string[] };
-type Container = { image: string; env: { name: string; value: string }[]; ports: { containerPort: number }[] };
-type Resource = { kind: string; spec?: { template?: { spec: { containers: Container[] } }; replicas?: number } };
+type Service = {
+  environment?: Record<string, string>;
+  image?: string;
+  build?: string;
+  profiles?: string[];
+  shm_size?: string;
+};
+type Container = {
+  image: string;
+  env: { name: string; value: string }[];
+  ports: { containerPort: number }[];
+  volumeMounts: { name: string; mountPath: string }[];
+};
+type Pod = { containers: Container[]; volumes: { name: string; emptyDir: object }[] };
+type Resource = { kind: string; spec?: { template?: { spec: Pod }; replicas?: number } };
 
 const compose = parse(file("compose.yaml"), { merge: true }) as { services: Record<string, Service> };
 const kubernetes = parseAllDocuments(file("deploy/kubernetes/touchpoint.yaml")).map((one) => one.toJS() as Resource);
-const [container] = kubernetes.find(({ kind }) => kind === "StatefulSet")!.spec!.template!.spec.containers;
+const pod = kubernetes.find(({ kind }) => kind === "StatefulSet")!.spec!.template!.spec;
+const [container] = pod.containers;
 const assigned = (text: string) => [...text.matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, name]) => name!);
 
 test("the image, the composition, the unit and the manifests set only settings that exist", () => {
@@ -51,6 +64,14 @@ test("the manifests run one pod of this version on the port of the image", () =>
   expect(container!.image).toBe(`touchpoint:${version}`);
   expect(container!.ports).toMatchObject([{ containerPort: Number(/PORT=(\d+)/.exec(file("Dockerfile"))![1]) }]);
   expect(kubernetes.find(({ kind }) => kind === "StatefulSet")!.spec).toMatchObject({ replicas: 1 });
+});
+
+test("the embedded database has more shared memory than a container gets by itself", () => {
+  const { touchpoint, "touchpoint-external": external } = compose.services;
+  expect([touchpoint!.shm_size, external!.shm_size]).toEqual(["256mb", undefined]);
+  const { name } = container!.volumeMounts.find(({ mountPath }) => mountPath === "/dev/shm")!;
+  const volume = pod.volumes.find((one) => one.name === name);
+  expect(volume).toMatchObject({ emptyDir: { medium: "Memory", sizeLimit: "256Mi" } });
 });
 
 test("the proxies let through bodies as large as the server takes", () => {
