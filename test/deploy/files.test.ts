@@ -24,6 +24,7 @@ type Container = {
   image: string;
   env: { name: string; value: string }[];
   ports: { containerPort: number }[];
+  startupProbe: { periodSeconds: number; failureThreshold: number };
   volumeMounts: { name: string; mountPath: string }[];
 };
 type Pod = { containers: Container[]; volumes: { name: string; emptyDir: object }[] };
@@ -72,6 +73,11 @@ test("the embedded database has more shared memory than a container gets by itse
   const { name } = container!.volumeMounts.find(({ mountPath }) => mountPath === "/dev/shm")!;
   const volume = pod.volumes.find((one) => one.name === name);
   expect(volume).toMatchObject({ emptyDir: { medium: "Memory", sizeLimit: "256Mi" } });
+});
+
+test("a start in Kubernetes has an hour for its migrations", () => {
+  const { periodSeconds, failureThreshold } = container!.startupProbe;
+  expect(periodSeconds * failureThreshold).toBe(3_600);
 });
 
 test("the proxies let through bodies as large as the server takes", () => {
