@@ -2,6 +2,7 @@ import type pg from "pg";
 import { type Clock, elapsedMs } from "../clock.ts";
 import { oldestPullMs } from "../db/cost-pull.ts";
 import { staleSlices } from "../db/dirty-day.ts";
+import { canAnswer } from "../db/engine/pool.ts";
 import { sumOutbox } from "../db/outbox.ts";
 import { countRefreshEnds } from "../db/platform-account.ts";
 import { countSetAside } from "../db/set-aside.ts";
@@ -13,15 +14,23 @@ import { within } from "../within.ts";
 const FRESH_MS = 5_000;
 /** A scraper gives up after ten seconds; the figures of the process itself are worth more than those of the tables. */
 const WAIT_MS = 1_000;
+/** A count that takes longer is on a connection that is lost; the next one gets another. */
+const COUNT_MS_MAX = 60_000;
 
 type Figure = { name: string; help: string; value: number };
-type Looked = { atMs: number; figures: Promise<Figure[]> };
+type Counted = { atMs: number; figures: Figure[] };
 
-/** The figures of /metrics that only the tables know. While the database is away, none but that. */
+/**
+ * The figures of /metrics that only the tables know. While the database is away, none but that. Counts that take longer
+ * than a scraper waits, as of a very long outbox, are shown as they were, by the next scrape: they do not mean that the
+ * database is away.
+ */
 export class StoredFigures {
   readonly #pool: pg.Pool;
   readonly #clock: Clock;
-  #looked: Looked | undefined;
+  #asking: Promise<boolean> | undefined;
+  #counting: Promise<Figure[]> | undefined;
+  #counted: Counted | undefined;
 
   constructor({ pool, clock }: { pool: pg.Pool; clock: Clock }) {
     this.#pool = pool;
@@ -29,39 +38,57 @@ export class StoredFigures {
   }
 
   async text(): Promise<string> {
-    const figures = await within(WAIT_MS, this.#figures()).catch(() => [databaseUp(0)]);
+    // The question comes first: a count must not take the connection that it needs.
+    const [isUp, counted] = await Promise.all([
+      within(WAIT_MS, this.#isUp()).catch(() => false),
+      within(WAIT_MS, this.#figures()).catch(() => this.#counted?.figures ?? []),
+    ]);
+    const figures = isUp ? [databaseUp(1), ...counted] : [databaseUp(0)];
     return figures
       .map(({ name, help, value }) => `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`)
       .join("\n");
   }
 
-  #figures(): Promise<Figure[]> {
-    const nowMs = elapsedMs();
-    if (!this.#looked || nowMs - this.#looked.atMs > FRESH_MS) {
-      const figures = this.#load();
-      this.#looked = { atMs: nowMs, figures };
-      // A failure is told to those who wait for it, and not kept for the next.
-      figures.catch(() => {
-        this.#looked = undefined;
-      });
-    }
-    return this.#looked.figures;
+  /** Concurrent callers share one question, and one count. */
+  #isUp(): Promise<boolean> {
+    this.#asking ??= canAnswer(this.#pool).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
   }
 
+  async #figures(): Promise<Figure[]> {
+    if (this.#counted && elapsedMs() - this.#counted.atMs <= FRESH_MS) return this.#counted.figures;
+    this.#counting ??= this.#count().finally(() => {
+      this.#counting = undefined;
+    });
+    return this.#counting;
+  }
+
+  async #count(): Promise<Figure[]> {
+    try {
+      const figures = await within(COUNT_MS_MAX, this.#load());
+      this.#counted = { atMs: elapsedMs(), figures };
+      return figures;
+    } catch (error) {
+      // Old figures would hide that there are no new ones.
+      this.#counted = undefined;
+      throw error;
+    }
+  }
+
+  /** One statement after the other, so that long ones never hold more than one of the connections that requests need. */
   async #load(): Promise<Figure[]> {
     const nowMs = this.#clock();
-    const [lanes, cube, setAside, pulledMs, refreshEnds] = await Promise.all([
-      sumOutbox(this.#pool),
-      staleSlices(this.#pool),
-      countSetAside(this.#pool),
-      oldestPullMs(this.#pool, { fromDay: firstScheduledDay(nowMs) }),
-      countRefreshEnds(this.#pool, refreshWarnedUntilMs(nowMs)),
-    ]);
+    const lanes = await sumOutbox(this.#pool);
+    const cube = await staleSlices(this.#pool);
+    const setAside = await countSetAside(this.#pool);
+    const pulledMs = await oldestPullMs(this.#pool, { fromDay: firstScheduledDay(nowMs) });
+    const refreshEnds = await countRefreshEnds(this.#pool, refreshWarnedUntilMs(nowMs));
     const secondsSince = (atMs: number | null | undefined) => Math.max(0, nowMs - (atMs ?? nowMs)) / 1_000;
     const dueMs = lanes.length === 0 ? null : Math.min(...lanes.map(({ dueAtMs }) => dueAtMs));
     const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0);
     return [
-      databaseUp(1),
       figure("postbacks_waiting", "Postbacks that are not delivered yet.", waiting),
       figure("postback_due_age_seconds", "How long the first of them has been due.", secondsSince(dueMs)),
       figure("cube_lag_seconds", "How far the reports are behind the tables.", secondsSince(cube.sinceMs)),
