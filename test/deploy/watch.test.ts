@@ -47,6 +47,19 @@ test("every alert has a name of its own, a severity and a sentence", () => {
   }
 });
 
+test("docs/OPERATIONS.md says what to do about every alert", () => {
+  const table = /^\| Alert \|[\s\S]+?\n\n/m.exec(file("../docs/OPERATIONS.md"))![0];
+  const covered = [...table.matchAll(/^\| ([A-Z][\w, ]+) \| /gm)].flatMap(([, names]) => names!.split(", ")).slice(1);
+  expect(covered.map((name) => `Touchpoint${name}`).sort()).toEqual(rules.map(({ alert }) => alert).sort());
+});
+
+test("the files name the scrape job for which the Down alert asks", () => {
+  const [, job] = /job="(\w+)"/.exec(rules.find(({ alert }) => alert === "TouchpointDown")!.expr)!;
+  for (const path of ["prometheus/touchpoint-alerts.yml", "kubernetes/touchpoint.yaml"])
+    expect(file(path).replaceAll("\n# ", " ")).toMatch(new RegExp(`job (?:must be )?named \`${job}\``));
+  expect(file("../docs/OPERATIONS.md")).toContain(`job_name: ${job}\n`);
+});
+
 test("the panels of the dashboard do not overlap", () => {
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),

@@ -23,7 +23,7 @@ export type Parameter = readonly [name: string, value: string];
 /** A database's address as a URL in libpq's form gives it. */
 export type Address = {
   hosts: readonly Host[];
-  /** Undefined: the driver takes PGUSER, PGPASSWORD and so on, as libpq does. */
+  /** Undefined: the driver takes PGUSER, PGPASSWORD and PGDATABASE, as libpq does. */
   user: string | undefined;
   password: string | undefined;
   database: string | undefined;

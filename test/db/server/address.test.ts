@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
+import pg from "pg";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Address, readAddress } from "../../../src/db/server/address.ts";
+import { Server } from "../../../src/db/server/server.ts";
 
 test.each<[string, Partial<Address>]>([
   ["postgres://u:p@h/db", { hosts: [{ host: "h", port: 5432 }], user: "u", password: "p", database: "db" }],
@@ -80,4 +82,13 @@ test("a refusal does not show the password", () => {
     expect(() => readAddress(url)).not.toThrow(/hidden/i);
     expect(() => readAddress(url)).toThrow("write a ? in a password as %3F.");
   }
+});
+
+test("of libpq's variables, those of user, password and database complete an address, and no other does", async () => {
+  const variables = { PGUSER: "u", PGPASSWORD: "p", PGDATABASE: "d", PGHOST: "elsewhere", PGPORT: "6000" };
+  for (const [name, value] of Object.entries({ ...variables, PGSSLMODE: "require" })) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = new Server({ kind: "url", url: "postgres://?sslmode=disable", sessions: "own" });
+  const client = new pg.Client(await server.target(1_000));
+  expect(client).toMatchObject({ user: "u", password: "p", database: "d", host: "localhost", port: 5432, ssl: false });
 });
