@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/engine/database.ts";
@@ -21,10 +21,11 @@ import { type Loop, startLoop } from "../loop.ts";
 import { takeInThread } from "./backup-thread.ts";
 import type { WorkerSettings } from "./backup-worker.ts";
 import { draftOf, removeLeftovers } from "./draft.ts";
-import { MANIFEST, readManifest } from "./manifest.ts";
+import { MANIFEST, manifestOf } from "./manifest.ts";
 
 const IDLE_MS = 10_000;
 const RETRY_MS = 15 * 60_000;
+const LOOK_MS = 10_000;
 
 export type BackupOptions = {
   config: Config;
@@ -35,6 +36,8 @@ export type BackupOptions = {
   opening: { missing(): string | undefined };
   /** How a backup is taken; returns its size. */
   take?: typeof takeInThread;
+  /** How long BACKUP_DIR may take to be read before it counts as silent. */
+  lookMs?: number;
 };
 
 /** The scheduled backups of a server. */
@@ -44,6 +47,8 @@ export class Backups {
   #loop: Loop | undefined;
   #last: { name: string; bytes: number } | undefined;
   #failure: { reason: string; atMs: number } | undefined;
+  #looking: Promise<void> | undefined;
+  #silence = "";
 
   constructor(options: BackupOptions) {
     this.#options = options;
@@ -65,7 +70,8 @@ export class Backups {
   get state(): BackupState | undefined {
     if (!this.#loop) return undefined;
     const lastAtMs = this.#last && backupTimeOf(this.#last.name);
-    return { lastAtMs, bytes: this.#last?.bytes ?? 0, nextAtMs: this.#nextAtMs, failure: this.#failure?.reason ?? "" };
+    const failure = this.#silence || (this.#failure?.reason ?? "");
+    return { lastAtMs, bytes: this.#last?.bytes ?? 0, nextAtMs: this.#nextAtMs, failure };
   }
 
   get overdueMs(): number {
@@ -88,7 +94,7 @@ export class Backups {
 
   async #turn(signal: AbortSignal): Promise<"idle"> {
     const { config, log, clock, opening } = this.#options;
-    await this.#look();
+    if ((await this.#look(signal)) === "silent") return "idle";
     if (clock() < this.#nextAtMs || opening.missing() !== undefined) return "idle";
     const name = backupName(clock());
     const startedMs = elapsedMs();
@@ -107,22 +113,53 @@ export class Backups {
     return "idle";
   }
 
+  /**
+   * On a network mount that hangs, a read ends only when the mount is back. The loop stops waiting for it, and begins no
+   * second one: each holds one of the few threads that all files of the process are read with.
+   */
+  async #look(signal: AbortSignal): Promise<"read" | "silent"> {
+    const { config, log, lookMs = LOOK_MS } = this.#options;
+    this.#looking ??= this.#readNewest().finally(() => {
+      this.#looking = undefined;
+      if (this.#silence !== "") log.info("BACKUP_DIR answers again.");
+      this.#silence = "";
+    });
+    const read = this.#looking.then(() => "read" as const);
+    const outcome = await Promise.race([read, sleep(lookMs, "silent" as const, { signal, ref: false })]);
+    if (outcome === "silent" && this.#silence === "") {
+      this.#silence = `${config.backupDir} cannot be read: it does not answer.`;
+      log.error({ reason: this.#silence }, "No backup is taken until BACKUP_DIR answers.");
+    }
+    return outcome;
+  }
+
   /** The newest whole backup, which may be that of an earlier process. Somebody may have removed the last one. */
-  async #look(): Promise<void> {
+  async #readNewest(): Promise<void> {
     const name = newestBackup(await this.#whole(), this.#options.clock());
     if (name === this.#last?.name) return;
-    this.#last = name === undefined ? undefined : { name, bytes: this.#bytesOf(name) };
+    this.#last = name === undefined ? undefined : { name, bytes: await this.#bytesOf(name) };
   }
 
   async #whole(): Promise<string[]> {
     const names = await readdir(this.#options.config.backupDir).catch(() => []);
-    return names.filter((name) => backupTimeOf(name) !== undefined && existsSync(join(this.#pathOf(name), MANIFEST)));
+    const whole: string[] = [];
+    // One after the other, so that they never hold more than one thread.
+    for (const name of names) if (backupTimeOf(name) !== undefined && (await this.#isWhole(name))) whole.push(name);
+    return whole;
+  }
+
+  #isWhole(name: string): Promise<boolean> {
+    return access(join(this.#pathOf(name), MANIFEST)).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** 0 when the manifest is damaged, which must not keep the next backup from being taken. */
-  #bytesOf(name: string): number {
+  async #bytesOf(name: string): Promise<number> {
+    const path = join(this.#pathOf(name), MANIFEST);
     try {
-      return readManifest(this.#pathOf(name)).bytes;
+      return manifestOf(await readFile(path, "utf8"), path).bytes;
     } catch (error) {
       this.#options.log.error({ backup: name, reason: messageOf(error) }, "The newest backup is damaged.");
       return 0;

@@ -25,7 +25,9 @@ function showBackups(metrics: Gauges, backups: Backups, clock: Clock): void {
     () => backups.overdueMs / 1_000,
   );
   gauge("bytes", "Size of the newest whole scheduled backup.", () => backups.state?.bytes ?? 0);
-  gauge("failing", "1 when the last attempt at a scheduled backup failed; the log says why.", () =>
-    backups.state?.failure ? 1 : 0,
+  gauge(
+    "failing",
+    "1 when the last attempt at a scheduled backup failed, or BACKUP_DIR does not answer; the log says why.",
+    () => (backups.state?.failure ? 1 : 0),
   );
 }

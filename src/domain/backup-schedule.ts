@@ -4,7 +4,7 @@ export type BackupState = {
   lastAtMs: number | undefined;
   bytes: number;
   nextAtMs: number;
-  /** Why the last attempt failed; empty once one has succeeded. */
+  /** Why the folder cannot be read, or why the last attempt failed; empty once one has succeeded. */
   failure: string;
 };
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function start(take: typeof takeInThread): void {
+function start(take: typeof takeInThread, lookMs?: number): void {
   backups = new Backups({
     config: readConfig({ BACKUP_DIR: folder, BACKUP_KEEP: "1", DATABASE_URL: url }),
     database: { direct: new Server({ kind: "url", url, sessions: "own" }) },
@@ -36,6 +37,7 @@ function start(take: typeof takeInThread): void {
     clock: () => NOW_MS,
     opening: { missing: () => undefined },
     take,
+    lookMs,
   });
   backups.start();
 }
@@ -83,4 +85,19 @@ test("a backup that takes too long is ended and leaves nothing behind", async ()
   await expect.poll(() => backups.state?.failure).toBe("It was not done after 0.00001 hours.");
   expect(readdirSync(folder)).toEqual([]);
   silent.close();
+});
+
+test("a folder that does not answer holds up nothing, is shown as the failure, and is no place for a backup", async () => {
+  const name = "20261101T000000Z";
+  const manifest = join(folder, name, "manifest.json");
+  mkdirSync(join(folder, name));
+  // As on a network mount that hangs: a read of it waits until somebody writes.
+  execFileSync("mkfifo", [manifest]);
+  start(taking, 20);
+  await expect.poll(() => backups.state?.failure).toBe(`${folder} cannot be read: it does not answer.`);
+  expect(said).toEqual([expect.stringContaining("No backup is taken until BACKUP_DIR answers.")]);
+  await backups.stop();
+  expect(readdirSync(folder)).toEqual([name]);
+  writeFileSync(manifest, "{}");
+  await expect.poll(() => backups.state).toMatchObject({ lastAtMs: Date.UTC(2026, 10, 1), failure: "" });
 });

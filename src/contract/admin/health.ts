@@ -109,7 +109,7 @@ const backup = Type.Object({
   last_at_ms: orNull(Type.Integer({ description: "When the newest whole backup was begun; null: there is none" })),
   bytes: count("Its size"),
   next_at_ms: Type.Integer({ description: "When the next one is due" }),
-  failure: Type.String({ description: "Why the last attempt failed; empty: it did not" }),
+  failure: Type.String({ description: "Why the folder cannot be read, or the last attempt failed; empty: neither" }),
 });
 
 const refused = Type.Object({
