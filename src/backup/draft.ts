@@ -12,8 +12,8 @@ const NAME = /\.unfinished-(?<host>[\w.-]+)-(?<pid>\d+)-(?<start>[0-9a-f]{12})$/
 const PARTS: ReadonlySet<string> = new Set([TABLE_FOLDER, JOURNAL_FOLDER, MANIFEST, `${MANIFEST}.draft`]);
 
 /**
- * The name of a backup while this process writes or removes it. It tells whose it is: in a container every server may be
- * process 1, and other hosts may use the same disk.
+ * The name of a backup while this process writes or removes it, or of the folder of a trial. It tells whose it is: in a
+ * container every server may be process 1, and other hosts may use the same disk.
  */
 export function draftOf(dir: string): string {
   return `${dir}.unfinished-${ownHost()}-${process.pid}-${digestOfStart(process.pid)}`;
@@ -26,18 +26,25 @@ export function placeOf(draft: string): string {
 
 /** Removes drafts of processes of this host that are gone. Nobody here can tell whether one of another host still runs. */
 export async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
-    const owner = NAME.exec(name)?.groups;
-    if (!owner || owner.host !== ownHost() || digestOfStart(Number(owner.pid)) === owner.start) continue;
-    const path = join(parent, name);
-    if (await looksLikeOurs(path)) await rm(path, { recursive: true, force: true });
-  }
+  for (const path of await leftoversIn(parent))
+    if (await holdsOnly(path, PARTS)) await rm(path, { recursive: true, force: true });
 }
 
-/** Whether there is nothing in it but parts of a backup. */
-async function looksLikeOurs(path: string): Promise<boolean> {
+/** What has the name of a draft of a process of this host that is gone. */
+export async function leftoversIn(parent: string): Promise<string[]> {
+  const names = await readdir(parent).catch(() => []);
+  return names.filter(isLeftover).map((name) => join(parent, name));
+}
+
+function isLeftover(name: string): boolean {
+  const owner = NAME.exec(name)?.groups;
+  return owner?.host === ownHost() && digestOfStart(Number(owner.pid)) !== owner.start;
+}
+
+/** Whether there is nothing in the folder but these. */
+export async function holdsOnly(path: string, parts: ReadonlySet<string>): Promise<boolean> {
   const found = await readdir(path).catch(() => undefined);
-  return found?.every((name) => PARTS.has(name)) ?? false;
+  return found?.every((name) => parts.has(name)) ?? false;
 }
 
 function ownHost(): string {

@@ -11,7 +11,12 @@ import type { Log } from "../log.ts";
 /** A table may take long to load, and its transaction waits while the file is read. */
 const IDLE_MS_MAX = 3_600_000;
 
-export type Target = { pool: pg.Pool; stop(): Promise<void> };
+export type Target = {
+  pool: pg.Pool;
+  stop(): Promise<void>;
+  /** Ends an embedded database at once, under whatever still uses it. It is of no use afterwards. */
+  abandon(): Promise<void>;
+};
 
 /** The database to restore into, as it is: nothing is migrated. An embedded one is created if there is none. */
 export async function openTarget(config: DatabaseConfig, log: Log): Promise<Target> {
@@ -23,12 +28,13 @@ export async function openTarget(config: DatabaseConfig, log: Log): Promise<Targ
     await pool.end();
     await embedded?.stop();
   };
-  if (await canAnswer(pool)) return { pool, stop };
+  const abandon = async () => embedded?.stop(0);
+  if (await canAnswer(pool)) return { pool, stop, abandon };
   await stop();
   throw new UsageError("The database at DATABASE_URL does not answer.");
 }
 
-const CLUSTER_FILES = [
+export const CLUSTER_FILES: readonly string[] = [
   "postgres",
   "postgres-folder",
   "postgres-connection.json",
@@ -40,6 +46,18 @@ const CLUSTER_FILES = [
 export function clusterOf(dataDir: string): string {
   const pointer = join(dataDir, "postgres-folder");
   return existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
+}
+
+/** Ends an embedded database that a killed process has left running. */
+export async function endCluster(dataDir: string, log: Log): Promise<void> {
+  if (!existsSync(join(clusterOf(dataDir), "cluster/postmaster.pid"))) return;
+  await startEmbeddedPostgres({ dataDir, log }).then(
+    (cluster) => cluster.stop(),
+    (error) => {
+      if (error instanceof RunningElsewhere) throw error;
+      // It cannot even be started, so it is not running either.
+    },
+  );
 }
 
 /** A folder in DATA_DIR for what a restore puts aside. Nothing is ever deleted. */
@@ -61,15 +79,7 @@ export class Aside {
 
   /** Puts the embedded database aside, after ending one that a killed server has left running. */
   async putCluster(log: Log): Promise<void> {
-    if (existsSync(join(clusterOf(this.#dataDir), "cluster/postmaster.pid"))) {
-      await startEmbeddedPostgres({ dataDir: this.#dataDir, log }).then(
-        (cluster) => cluster.stop(),
-        (error) => {
-          if (error instanceof RunningElsewhere) throw error;
-          // It cannot even be started, so it is not running either.
-        },
-      );
-    }
+    await endCluster(this.#dataDir, log);
     for (const name of CLUSTER_FILES) this.put(name);
   }
 }

@@ -1,5 +1,3 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { migrate } from "../db/engine/migrate.ts";
@@ -13,12 +11,9 @@ import { assertSameSums, claimDatabase, loadTables } from "./load.ts";
 import type { Manifest, SavedTable } from "./manifest.ts";
 import { meterRows } from "./packed-file.ts";
 import { unpacked } from "./restored-journal.ts";
-import { clusterOf, openTarget } from "./target.ts";
+import { withScratch } from "./scratch.ts";
 
 export type Trial = { tables: number; rows: number; events: number; apps: number; journal_bytes: number };
-
-/** The scratch database is always an embedded one. */
-const NO_ADDRESS = { databaseUrl: "", databaseDirectUrl: "", databaseConnectionsMax: 2 };
 
 type TrialWish = {
   dir: string;
@@ -34,30 +29,15 @@ type TrialWish = {
 export async function tryBackup(deps: { log: Log; clock: Clock }, wish: TrialWish): Promise<Trial> {
   const manifest = await checkBackup(wish.dir, wish.onProgress);
   const journalBytes = await readJournal(wish.dir, manifest);
-  const dataDir = mkdtempSync(join(wish.scratch, "touchpoint-trial-"));
-  // PostgreSQL may run as another user, who must be able to pass through.
-  chmodSync(dataDir, 0o711);
-  try {
-    const { pool, stop } = await openTarget({ ...NO_ADDRESS, dataDir }, deps.log);
-    try {
-      await claimDatabase(pool);
-      const { foreign } = await loadTables({ pool, ...deps }, { ...wish, manifest });
-      const tables = manifest.database.tables.filter(({ name }) => !foreign.includes(name));
-      await compareTables(pool, tables, wish.onProgress);
-      await assertSameSums(pool, manifest.database.sums);
-      await migrate(pool, { ...deps, restore: { only: undefined } });
-      return { ...countOf(manifest), tables: tables.length, journal_bytes: journalBytes };
-    } finally {
-      await stop();
-    }
-  } finally {
-    removeScratch(dataDir);
-  }
-}
-
-function removeScratch(dataDir: string): void {
-  rmSync(clusterOf(dataDir), { recursive: true, force: true });
-  rmSync(dataDir, { recursive: true, force: true });
+  return withScratch({ parent: wish.scratch, log: deps.log }, async (pool) => {
+    await claimDatabase(pool);
+    const { foreign } = await loadTables({ pool, ...deps }, { ...wish, manifest });
+    const tables = manifest.database.tables.filter(({ name }) => !foreign.includes(name));
+    await compareTables(pool, tables, wish.onProgress);
+    await assertSameSums(pool, manifest.database.sums);
+    await migrate(pool, { ...deps, restore: { only: undefined } });
+    return { ...countOf(manifest), tables: tables.length, journal_bytes: journalBytes };
+  });
 }
 
 function countOf({ database }: Manifest) {

@@ -1,8 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { readManifest, textOfManifest } from "../../src/backup/manifest.ts";
+import { startOf } from "../../src/data-lock.ts";
 import { FACT_TABLES } from "../../src/db/facts.ts";
 import { cliProcess, cliProcessJson, expectFailure } from "../cli/run.ts";
 import { rowsOf } from "../db/temp-database.ts";
@@ -35,10 +37,14 @@ function newDataDir(): string {
 }
 
 /** Ends a command as soon as it reports progress on a part. */
-async function killAt(part: string, dataDir: string, args: readonly string[]): Promise<void> {
+async function killAt(part: string, dataDir: string, args: readonly string[], signal: NodeJS.Signals = "SIGKILL") {
   const attempt = new Attempt(process.execPath, [CLI, ...args], { env: environment({ DATA_DIR: dataDir }) });
-  await eventually(() => expect(attempt.stderr).toContain(part));
-  await attempt.end("SIGKILL");
+  await new Promise<unknown>((reached) => {
+    attempt.child.stderr!.on("data", () => attempt.stderr.includes(part) && reached(part));
+    void attempt.ended().then(reached);
+  });
+  expect(attempt.stderr).toContain(part);
+  return attempt.end(signal);
 }
 
 const COMPARED = [
@@ -129,4 +135,18 @@ test("a trial restore finds a table that differs from the backup's own count of 
   expect(result.code).toBe(1);
   expect(result.stderr).toMatch(/The trial restore differs from the backup in user_account: do not rely/);
   expect(readdirSync(scratch)).toEqual([]);
+});
+
+test("a trial restore that is interrupted leaves nothing behind, and removes what a killed one has left", async () => {
+  const scratch = mkdtempSync(join(folder, "scratch-"));
+  const wish = ["restore", join(folder, "backup"), "--trial", "--scratch", scratch];
+  expect(await killAt("Restoring", newDataDir(), wish)).toBeNull();
+  const left = join(scratch, readdirSync(scratch)[0]!);
+  const [cluster, pid] = [clusterOf(left), postmasterOf(left)!];
+  const began = startOf(pid);
+  expect(began).toBeDefined();
+  expect(await killAt("Restoring", newDataDir(), wish, "SIGTERM")).toBe(128 + constants.signals.SIGTERM);
+  expect(readdirSync(scratch)).toEqual([]);
+  expect(existsSync(cluster)).toBe(false);
+  expect(startOf(pid)).not.toBe(began);
 });
