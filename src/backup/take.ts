@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm, rmdir, statfs, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
@@ -83,6 +83,11 @@ export async function takeBackup(source: BackupSource, wish: BackupWish): Promis
 }
 
 async function assertFree(dir: string): Promise<void> {
+  // The backup is written beside its folder and gets its name by a rename, which never leaves a disk.
+  if (existsSync(dir) && (await stat(dir)).dev !== (await stat(dirname(dir))).dev)
+    throw new UsageError(
+      `${dir} is where another disk is mounted: name a folder inside it, such as ${join(dir, "backup")}.`,
+    );
   const found = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw new UsageError(`${dir} cannot be used for a backup: ${error.message}`);

@@ -295,6 +295,10 @@ test("a backup that fails, or was killed, leaves nothing that looks like one", a
   expect(existsSync(dir)).toBe(false);
   await stage.take({ dir });
   await expect(stage.take({ dir })).rejects.toThrow("is not empty: name a new folder");
+  // Its parent is on another disk on every system that has it.
+  await expect(stage.take({ dir: "/dev" })).rejects.toThrow(
+    "/dev is where another disk is mounted: name a folder inside it, such as /dev/backup.",
+  );
 });
 
 test("while a backup runs no segment is pruned, and dropping a partition that is read gives up instead of making apply wait", async () => {
