@@ -5,6 +5,7 @@ import type { App } from "../../src/db/app.ts";
 import { collect, payment, register } from "../http/report/list-people.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { cli, cliJson, expectFailure, expectWrongArguments } from "./run.ts";
+import { withStandIn } from "./stand-in.ts";
 
 const server = sharedServer();
 let app: App;
@@ -39,4 +40,19 @@ test("what is wrong is said in one sentence, and nothing is imported", async () 
   expectFailure(await cli(server.dataDir, of(wrong)), /^Nothing was imported; line 3: amount must be a number/);
   expectFailure(await cli(server.dataDir, of("/nowhere/refunds.csv")), /^The file cannot be read/);
   expectWrongArguments(await cli(server.dataDir, ["refund", "import", "x"]), /--app/);
+});
+
+test("an import that the server asks to wait says once why, and goes on", async () => {
+  const taken = { rows: 1, new: 1, same: 0, unknown_orders: 0, first_unknown: [], state: "applied" };
+  let asked = 0;
+  const result = await withStandIn(
+    (_, response) => {
+      asked += 1;
+      response.statusCode = asked < 3 ? 503 : 200;
+      response.end(JSON.stringify(asked < 3 ? { code: 1, msg: "The disk is full." } : { code: 0, data: taken }));
+    },
+    (address) => cli(server.dataDir, [...of(fileOf("a,1,2025-03-20 10:00:00")), "--url", address]),
+  );
+  expect(result).toMatchObject({ code: 0, stdout: "1 refunds were imported; 0 were stored already.\n" });
+  expect(result.stderr.match(/Waiting.*/g)).toEqual(["Waiting: The disk is full."]);
 });

@@ -7,7 +7,7 @@ import { FileError } from "../../cost/csv-file.ts";
 import { type FileRefund, REFUND_COLUMNS, readRefunds } from "../../cost/refund-file.ts";
 import { CODES, messageOf, UsageError } from "../../errors.ts";
 import { adminHeaders } from "../admin-headers.ts";
-import { ProgressBar, parseInteger, print } from "../output.ts";
+import { ProgressBar, parseInteger, print, visible } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
 
 type Options = { app: number; url?: string; json?: boolean };
@@ -20,8 +20,9 @@ export function refundCommands(program: Command): void {
   refund
     .command("import")
     .description(
-      `Import a CSV file, the whole of it or nothing. Columns: ${REFUND_COLUMNS.join(",")}; the last two are optional. ` +
-        "amount is in major units, and empty for all that is left of the order. time is in the app's time zone",
+      `Import a CSV file. Columns: ${REFUND_COLUMNS.join(",")}; the last two are optional. amount is in major units, ` +
+        "and empty for all that is left of the order. time is in the app's time zone. A wrong line is named before " +
+        "anything is stored. What is stored stays: after an interruption, run it again to add only what is missing",
     )
     .argument("<file>", "the file; - for standard input")
     .requiredOption("--app <app>", "app id", parseInteger)
@@ -44,8 +45,9 @@ async function importFile(path: string, options: Options): Promise<void> {
     const url = `${address}/admin/api/v1/refund/import?app_id=${app.appId}`;
     const sum: TakenRefunds = { rows: 0, new: 0, same: 0, unknown_orders: 0, first_unknown: [], state: "applied" };
     const bar = new ProgressBar("Importing");
+    const importer = new Importer(url, headers);
     for (let at = 0; at < refunds.length; at += REFUNDS_PER_REQUEST) {
-      add(sum, await post(url, headers, csvOf(refunds.slice(at, at + REFUNDS_PER_REQUEST))));
+      add(sum, await importer.post(csvOf(refunds.slice(at, at + REFUNDS_PER_REQUEST))));
       bar.show(sum.rows, refunds.length);
     }
     print(sum, options, () => tellTaken(sum));
@@ -69,14 +71,27 @@ function csvOf(refunds: readonly FileRefund[]): string {
   return [REFUND_COLUMNS.join(), ...lines, ""].join("\n");
 }
 
-async function post(url: string, headers: Record<string, string>, body: string): Promise<TakenRefunds> {
-  for (;;) {
-    const response = await fetch(url, { method: "POST", headers, body });
-    const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: TakenRefunds };
-    if (code === CODES.ok.code) return data;
-    if (response.status !== 503) throw new UsageError(`${msg} (code ${code})`);
-    // The server asks to wait until its disk or its journal has room again.
-    await sleep(1_000);
+class Importer {
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  #waitingFor = "";
+
+  constructor(url: string, headers: Record<string, string>) {
+    this.#url = url;
+    this.#headers = headers;
+  }
+
+  async post(body: string): Promise<TakenRefunds> {
+    for (;;) {
+      const response = await fetch(this.#url, { method: "POST", headers: this.#headers, body });
+      const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: TakenRefunds };
+      if (code === CODES.ok.code) return data;
+      if (response.status !== 503) throw new UsageError(`${msg} (code ${code})`);
+      // The server asks to wait until its disk or its journal has room again.
+      if (msg !== this.#waitingFor) process.stderr.write(`Waiting: ${visible(msg)}\n`);
+      this.#waitingFor = msg;
+      await sleep(1_000);
+    }
   }
 }
 
