@@ -4,6 +4,7 @@ import type { App } from "../../src/db/app.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { cli, cliJson, expectFailure } from "./run.ts";
+import { withStandIn } from "./stand-in.ts";
 
 const dataDir = prepareDataDir();
 let server: TouchpointProcess;
@@ -128,6 +129,14 @@ test("settle waits for everything acknowledged before it, and says if no server 
     await cli(dataDir, ["settle", "--url", "http://127.0.0.1:9"]),
     /^No server answers at http:\/\/127\.0\.0\.1:9/,
   );
+});
+
+test("settle says in one sentence that a server refuses to tell its progress, or does not answer in time", async () => {
+  const settle = (address: string) => cli(dataDir, ["settle", "--timeout-s", "1", "--url", address]);
+  const refused = await withStandIn((_, response) => response.end('{"code":1,"msg":"Try later."}'), settle);
+  expectFailure(refused, /^The server at http:\S+ does not say how far it is: Try later\.\n$/);
+  const silent = await withStandIn(() => {}, settle);
+  expectFailure(silent, /^The server at http:\S+ did not answer within 1 s\.\n$/);
 });
 
 async function stored(app: App): Promise<number> {

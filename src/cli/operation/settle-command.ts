@@ -5,6 +5,11 @@ import { UsageError } from "../../errors.ts";
 import { parseInteger, print } from "../output.ts";
 import { withServer } from "../session.ts";
 
+/** A server that takes longer to say how far it is hangs, and so would this command. */
+const ANSWER_MS_MAX = 30_000;
+/** What one answer may take however little time is left, so that a short timeout still learns what is left to do. */
+const ANSWER_MS_MIN = 1_000;
+
 export function settleCommand(program: Command): void {
   program
     .command("settle")
@@ -31,9 +36,10 @@ export async function settle(
   until: "applied" | "refreshed" = "refreshed",
 ): Promise<Place> {
   const startedMs = elapsedMs();
-  const target = await positionOf(address);
+  const ask = () => positionOf(address, timeoutMs - (elapsedMs() - startedMs));
+  const target = await ask();
   let marked: number | undefined;
-  for (let position = target; ; position = await positionOf(address)) {
+  for (let position = target; ; position = await ask()) {
     onStep(target.durable === 0 ? 1 : position.applied / target.durable);
     // Each on its own: new entries of one partition must not stand for old ones of another.
     const isApplied = target.partitions.every(({ durable }, index) => position.partitions[index]!.applied >= durable);
@@ -52,11 +58,19 @@ export async function settle(
   }
 }
 
-async function positionOf(address: string): Promise<Position> {
-  try {
-    const answer = (await (await fetch(`${address}/progress`)).json()) as { data: Position };
-    return answer.data;
-  } catch {
-    throw new UsageError(`No server answers at ${address}.`);
-  }
+async function positionOf(address: string, leftMs: number): Promise<Position> {
+  const ms = Math.round(Math.min(Math.max(leftMs, ANSWER_MS_MIN), ANSWER_MS_MAX));
+  const answer = await progressOf(address, ms).catch((error: Error) => {
+    if (error.name !== "TimeoutError") throw new UsageError(`No server answers at ${address}.`);
+    throw new UsageError(`The server at ${address} did not answer within ${ms / 1000} s.`);
+  });
+  if (answer?.data?.partitions) return answer.data;
+  throw new UsageError(`The server at ${address} does not say how far it is: ${answer?.msg ?? "no reason given"}`);
+}
+
+type ProgressAnswer = { msg?: string; data?: Position } | null;
+
+async function progressOf(address: string, ms: number): Promise<ProgressAnswer> {
+  const response = await fetch(`${address}/progress`, { signal: AbortSignal.timeout(ms) });
+  return (await response.json()) as ProgressAnswer;
 }
