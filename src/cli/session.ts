@@ -127,7 +127,7 @@ export async function withThrowawayServer<T>(work: (address: string) => Promise<
   const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
   chmodSync(dataDir, 0o711);
   try {
-    const own = { dataDir, databaseUrl: "", databaseDirectUrl: "", jetstream: undefined };
+    const own = { dataDir, databaseUrl: "", databaseDirectUrl: "", jetstream: undefined, backupDir: "" };
     return await withOwnServer({ ...configFromEnvironment(), ...own }, work);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });

@@ -93,3 +93,10 @@ test("a command that comes while a server creates its tables says so", async () 
   await database.drop();
   await cleanUp(folder);
 });
+
+test("a server that is started only for its documentation takes no backup", async () => {
+  const backups = join(dataDir, "backups");
+  const { openapi } = await cliProcessJson(join(dataDir, "nowhere"), ["docs", "api"], { BACKUP_DIR: backups });
+  expect(openapi).toMatch(/^3\./);
+  expect(existsSync(backups)).toBe(false);
+});
