@@ -4,11 +4,13 @@ import { write, writeSync } from "node:fs";
 const BUSY_MS = 100;
 const LAST_ATTEMPTS = 20;
 const LINE_END = 0x0a;
+/** The text that may wait for a reader that is behind. Further lines are dropped. */
+const WAITING_LENGTH_MAX = 1_048_576;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * The log's way into a file or a pipe, one write at a time. Lines that cannot be written, as on a full disk, are
- * dropped, and the next ones are tried again. pino's own destination would end the process over them instead, or wait
+ * The log's way into a file or a pipe, one write at a time. Lines that cannot be written, as on a full disk or for a
+ * reader that is far behind, are dropped, and the next ones are tried again. pino's own destination would end the process over them instead, or wait
  * for space for ever when the process ends.
  */
 export class LogOutput {
@@ -24,7 +26,7 @@ export class LogOutput {
   }
 
   write(line: string): void {
-    this.#waiting += line;
+    if (this.#waiting.length < WAITING_LENGTH_MAX) this.#waiting += line;
     if (!this.#isWriting) this.#put(this.#take());
   }
 

@@ -1,9 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { LogOutput } from "../src/log-output.ts";
 
 const LOG = new URL("../dist/src/log.js", import.meta.url).href;
 /** Logs each line of its standard input, and five times "the end" when that is closed. */
@@ -67,4 +78,30 @@ test("the log goes on when there is space again, and begins a line of its own", 
   child.stdin!.end();
   expect((await once(child, "close"))[0]).toBe(0);
   expect(child.said()).toBe("");
+});
+
+test("a reader that is far behind misses lines, and memory stays bounded", async () => {
+  const pipe = emptyFile();
+  execFileSync("mkfifo", [pipe]);
+  const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(fd));
+  const output = new LogOutput(fd);
+  for (let mib = 0; mib < 8; mib += 1) output.write(`${"x".repeat(1_048_575)}\n`);
+  const bytes = Buffer.alloc(65_536);
+  let received = 0;
+  let last = "";
+  const read = () => {
+    try {
+      const count = readSync(fd, bytes);
+      received += count;
+      last = bytes.toString("latin1", 0, count);
+    } catch {
+      // Nothing is there at the moment.
+    }
+    return received;
+  };
+  // The line that was being written when the others came, and the one that waited.
+  await expect.poll(read, { interval: 1 }).toBe(2 * 1_048_576);
+  output.write("after\n");
+  await expect.poll(() => read() && last, { interval: 1 }).toBe("after\n");
 });
