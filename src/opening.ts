@@ -1,10 +1,10 @@
 import type pg from "pg";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import type { ApplyLock } from "./db/apply-lock.ts";
 import type { Database } from "./db/engine/database.ts";
 import { untilReached } from "./db/engine/database.ts";
 import { readCursors } from "./db/journal-cursor.ts";
+import type { ApplyHold } from "./db/lock/apply-lock.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { type Keys, openKeys } from "./installation.ts";
 import type { ServedApp } from "./intake/app-directory.ts";
@@ -153,7 +153,7 @@ export class Opening {
 export type OpeningOptions = {
   config: Config;
   database: Database;
-  lock: ApplyLock | undefined;
+  lock: ApplyHold | undefined;
   journalId: string;
   log: Log;
   clock: Clock;

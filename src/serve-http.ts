@@ -74,7 +74,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     costs,
     backups: { state: () => backups.state, overdueMs: () => backups.overdueMs },
     caller: new CallerAddress(config.trustedProxies),
-    applies: config.roles.has("apply"),
+    applies: config.roles.has("apply") || flow.isShared,
     applyLagMs: () => flow.applyLagMs(),
     applyObstacle: () => flow.applyObstacle(),
     missing,

@@ -6,12 +6,13 @@ import { startPresence } from "./cluster/presence.ts";
 import type { Config } from "./config.ts";
 import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
-import { ApplyLock } from "./db/apply-lock.ts";
 import { type Database, prepareDatabase } from "./db/engine/database.ts";
+import { type ApplyHold, ApplyLock } from "./db/lock/apply-lock.ts";
+import { SharedApplyLock } from "./db/lock/shared-apply-lock.ts";
 import { collectOften } from "./garbage.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
-import { journalIdOf } from "./intake/open-journal.ts";
+import { findJournal } from "./intake/open-journal.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
 import type { Log } from "./log.ts";
 import { Opening } from "./opening.ts";
@@ -42,8 +43,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     const folder = await lockDataDir(config.dataDir, { log });
     stages.add(STOP_MS.small, { name: "folder", stop: () => folder.release() });
-    const journalId = await journalIdOf(config);
-    const lock = applyLockFor(config, { journalId, log, clock });
+    const { id: journalId, partitions, nodeId } = await findJournal(config);
+    const lock = applyLockFor(config, { journalId, partitions, nodeId, log, clock });
     const database = prepareDatabase(config, { log });
     stages.add(STOP_MS.database, { name: "database", stop: (ms) => database.stop(ms) });
     stages.add(STOP_MS.small, { name: "apply lock", stop: () => lock?.release() });
@@ -67,7 +68,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       await apps.reload().catch(() => {});
     });
 
-    const loops = startLoops({ config, log, clock, database, vault, flow });
+    const loops = startLoops({ config, log, clock, database, vault, flow, nodeId });
     const costs = startCosts({ config, log, clock, database, vault });
     const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
     const http = await serveHttp({
@@ -92,7 +93,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
     const { roles } = config;
-    const presence = startPresence(pool, { log, nodeId: journalId, address: http.address, roles: [...roles] });
+    const trouble = () => flow.applyTrouble ?? "";
+    const presence = startPresence(pool, { log, nodeId, address: http.address, roles: [...roles], trouble });
     stages.add(STOP_MS.small, { name: "presence", stop: () => presence.stop() });
     folder.publish(http.address);
     collectOften();
@@ -103,15 +105,18 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   }
 }
 
-/** The apply lock, for a process that fills or empties a journal. Other processes may share the database. */
-function applyLockFor({ roles }: Config, options: { journalId: string; log: Log; clock: Clock }) {
-  return roles.has("http") || roles.has("apply") ? new ApplyLock(options) : undefined;
+type LockOptions = { journalId: string; partitions: number; nodeId: string; log: Log; clock: Clock };
+
+/** The right to apply, for a process that fills or empties a journal. Other processes may share the database. */
+function applyLockFor({ roles, jetstream }: Config, options: LockOptions): ApplyHold | undefined {
+  if (!roles.has("http") && !roles.has("apply")) return undefined;
+  return jetstream ? new SharedApplyLock({ ...options, applies: roles.has("apply") }) : new ApplyLock(options);
 }
 
-type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow };
+type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow; nodeId: string };
 
 /** Starts the background loops of this process's roles. While the database is not open, their turns fail. */
-function startLoops({ config, log, clock, database, vault, flow }: Parts) {
+function startLoops({ config, log, clock, database, vault, flow, nodeId }: Parts) {
   const { roles, appleAttributionUrl: url } = config;
   const { pool } = database;
   const { intake, journal } = flow;
@@ -120,7 +125,7 @@ function startLoops({ config, log, clock, database, vault, flow }: Parts) {
     ...(roles.has("http") ? [{ name: "asa", loop: startTokenResolver({ pool, log, clock, url, intake }) }] : []),
     ...(roles.has("refresh") ? [{ name: "refresh", loop: startRefresh({ pool, log, ...progress }) }] : []),
     ...(roles.has("postback")
-      ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault }) }]
+      ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault, nodeId }) }]
       : []),
   ];
 }

@@ -44,4 +44,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0043-log-partitions.sql": "ea374a6789d6a899a48a0008d78695d33e87c179c0899f8bf53fef8345374d90",
   "0044-list-sorts.sql": "d7814f9c54aa490fdeca0c6e0fa56faa0a535900a54d9db7de4da11601d48f40",
   "0045-node.sql": "31bffc79e49cba2332b666ff02c343fdbaa42155f836d420b91b249380e34c5e",
+  "0046-several-appliers.sql": "358dfb48e35c30edc08e305920aefa53d5cfe70526c394907e53498d874bf6ae",
 };

@@ -5,7 +5,7 @@ import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake/pace.ts";
-import { isRecord, type LogSource, type Position } from "../journal/entry-log.ts";
+import { type EntryLog, isRecord, type LogSource, type Position } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
 import type { Log } from "../log.ts";
 import { type Batch, batchOf, cutAt, halves, isLarge, type Stretch, splitWhereOrderMatters } from "./batch.ts";
@@ -41,8 +41,10 @@ export type ApplierOptions = {
   onApplied: (applied: Applied) => void;
   /** Grows by the bytes that become durable in the journal. */
   writtenBytes: () => number;
-  /** The term in which this process may apply (see db/apply-lock.ts), or undefined while it may not. */
-  term: () => string | undefined;
+  /** The term in which this process may apply a partition (see db/lock/), or undefined while it may not. */
+  term: (partition: number) => string | undefined;
+  /** The partition of an app; 0 where it is not given. */
+  partitionOf?: EntryLog["partitionOf"];
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
 };
@@ -66,7 +68,8 @@ export class Applier {
   /** The one whose turn it is. */
   #turn = 0;
   #names: ObservedNames | undefined;
-  #term = "";
+  /** The terms at the beginning of the current turn, by partition. */
+  #terms: ReadonlyMap<number, string> = new Map();
   readonly #partitions: Partitions;
 
   constructor(options: ApplierOptions) {
@@ -106,7 +109,7 @@ export class Applier {
     for (let asked = 0; asked < this.#stretches.length; asked += 1) {
       const stretches = this.#stretches[this.#turn]!;
       this.#turn = (this.#turn + 1) % this.#stretches.length;
-      const stretch = await stretches.next();
+      const stretch = this.#terms.has(stretches.partition) ? await stretches.next() : undefined;
       if (stretch) return { stretch, stretches };
     }
     return undefined;
@@ -114,7 +117,7 @@ export class Applier {
 
   async #atEnd(): Promise<"busy" | "idle"> {
     for (const stretches of this.#stretches) {
-      if (await stretches.isAtCursor()) continue;
+      if (!this.#terms.has(stretches.partition) || (await stretches.isAtCursor())) continue;
       await this.#forget();
       return "busy";
     }
@@ -137,7 +140,7 @@ export class Applier {
   /** Applies one set-aside entry whose replay was requested. Returns false when there is none. */
   async replayOne(): Promise<boolean> {
     const { pool, log } = this.#options;
-    const row = (await this.#mayApply()) ? await nextRequested(pool) : undefined;
+    const row = (await this.#mayApply()) ? await nextRequested(pool, (appId) => this.#applies(appId)) : undefined;
     if (!row) return false;
     await this.#loadContext();
     const { journalId, partition, from, until, payload } = row;
@@ -145,7 +148,7 @@ export class Applier {
     try {
       const batch = await batchOf(pool, { journalId, partition, from, until, entries: [entry] });
       await this.#partitions.openFor(batch);
-      await applySetAside(pool, row.setAsideId, batch, this.#context());
+      await applySetAside(pool, row.setAsideId, batch, this.#context(this.#partitionOf(row.appId)));
       log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been applied.");
     } catch (error) {
       if (!isFaultOfData(error)) throw error;
@@ -156,12 +159,24 @@ export class Applier {
   }
 
   async #mayApply(): Promise<boolean> {
-    const term = this.#options.term();
-    if (term === undefined) return false;
+    const terms = new Map<number, string>();
+    for (const { partition } of this.#options.sources) {
+      const term = this.#options.term(partition);
+      if (term !== undefined) terms.set(partition, term);
+    }
     // Another process may have applied in between, so nothing in memory can be trusted.
-    if (term !== this.#term) await this.#forget();
-    this.#term = term;
-    return true;
+    if (!isSame(terms, this.#terms)) await this.#forget();
+    this.#terms = terms;
+    return terms.size > 0;
+  }
+
+  /** Entries that were set aside may be unreadable, and then they belong to no app. */
+  #partitionOf(appId: number | null): number {
+    return appId === null ? 0 : (this.#options.partitionOf?.(appId) ?? 0);
+  }
+
+  #applies(appId: number | null): boolean {
+    return this.#terms.has(this.#partitionOf(appId));
   }
 
   async #apply(stretch: Stretch): Promise<Progress> {
@@ -192,7 +207,7 @@ export class Applier {
       case "cut_needed":
         return this.#applyEach(cutAt(batch, outcome.positions));
       case "faulty":
-        // Another process has stored the same key meanwhile; on the next try it is there to be read.
+        // What another process has done meanwhile is there to be read on the next try.
         if (isConflict(outcome.error) && tries < TRIES_MAX) return this.#applyOrHalve(batch, tries + 1);
         if (batch.entries.length > 1) return this.#applyEach(halves(batch));
         await this.#setAside(batch, messageOf(outcome.error));
@@ -202,7 +217,8 @@ export class Applier {
 
   /** "faulty": the data in the batch makes it fail. Every other failure is thrown. */
   async #try(batch: Batch): Promise<BatchOutcome | { kind: "faulty"; error: unknown }> {
-    const outcome = await applyBatch(this.#options.pool, batch, this.#context()).catch((error: unknown) => {
+    const context = this.#context(batch.partition);
+    const outcome = await applyBatch(this.#options.pool, batch, context).catch((error: unknown) => {
       if (!isFaultOfData(error)) throw error;
       return { kind: "faulty" as const, error };
     });
@@ -216,7 +232,7 @@ export class Applier {
 
   async #setAside(batch: Batch, reason: string): Promise<void> {
     this.#options.log.error({ position: batch.from, reason }, "An entry was set aside.");
-    await setAsideEntry(this.#options.pool, batch, { reason, term: this.#term });
+    await setAsideEntry(this.#options.pool, batch, { reason, term: this.#terms.get(batch.partition)! });
     this.#options.onApplied({
       partition: batch.partition,
       position: batch.until,
@@ -240,9 +256,10 @@ export class Applier {
     });
   }
 
-  #context() {
+  #context(partition: number) {
     const { parts, weeks } = this.#partitions;
-    return { parts, weeks, names: this.#names!, term: this.#term, erasureDigest: this.#erasureDigest };
+    const term = this.#terms.get(partition)!;
+    return { parts, weeks, names: this.#names!, term, erasureDigest: this.#erasureDigest };
   }
 
   async #loadContext(): Promise<void> {
@@ -265,4 +282,8 @@ export class Applier {
     for (const stretches of this.#stretches) await stretches.forget();
     this.#names = undefined;
   }
+}
+
+function isSame(one: ReadonlyMap<number, string>, other: ReadonlyMap<number, string>): boolean {
+  return one.size === other.size && [...one].every(([partition, term]) => other.get(partition) === term);
 }

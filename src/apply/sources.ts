@@ -1,5 +1,6 @@
-import type { LogSource, Position } from "../journal/entry-log.ts";
+import type { EntryLog, LogSource, Position } from "../journal/entry-log.ts";
 import type { JetStreamAddress } from "../journal/jetstream/address.ts";
+import { partitionOfApp } from "../journal/jetstream/app-partition.ts";
 import { fileSource } from "../journal/reader.ts";
 
 /** How another thread finds the journal: plain data. */
@@ -18,4 +19,9 @@ export async function openSources(
   // Loaded only where it is used: the client of NATS would lengthen every start.
   const { openStreamSources } = await import("../journal/jetstream/stream-sources.ts");
   return openStreamSources(journal, end);
+}
+
+/** Which partition of a journal holds the entries of an app. */
+export function partitionOfIn(journal: JournalAddress): EntryLog["partitionOf"] {
+  return journal.kind === "file" ? () => 0 : (app) => partitionOfApp(app, journal.partitions);
 }

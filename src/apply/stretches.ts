@@ -38,6 +38,10 @@ export class Stretches {
     this.#options = options;
   }
 
+  get partition(): number {
+    return this.#options.source.partition;
+  }
+
   /** The next stretch, or undefined at the end. */
   async next(): Promise<Stretch | undefined> {
     if (this.#ahead.length === 0) await this.#reading;

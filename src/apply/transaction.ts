@@ -82,7 +82,7 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
       unreadable.map((entry) => asSetAside(batch, entry, entry.reason)),
     );
     const tallies = await applyEntries(tx, batch, { ...context, journalId: batch.journalId });
-    await moveCursor(tx, batch, batch.until);
+    await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
     return { kind: "applied", tallies, setAside: unreadable.length };
   };
   try {
@@ -230,7 +230,7 @@ export async function setAsideEntry(
       tx,
       batch.entries.map((entry) => asSetAside(batch, entry, reason)),
     );
-    await moveCursor(tx, batch, batch.until);
+    await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
   });
 }
 

@@ -1,8 +1,10 @@
 import { getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
+import type { Terms } from "../db/apply-holder.ts";
 import { openPool } from "../db/engine/pool.ts";
 import { endReplay } from "../db/facts.ts";
+import { readCursors } from "../db/journal-cursor.ts";
 import type { Connection } from "../db/server/server.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
@@ -12,7 +14,7 @@ import { startLoop, type Trouble } from "../loop.ts";
 import type { LogLevel } from "../settings.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
-import { type JournalAddress, type OpenedSources, openSources } from "./sources.ts";
+import { type JournalAddress, type OpenedSources, openSources, partitionOfIn } from "./sources.ts";
 
 /** The settings of the apply thread. Apply has its own thread so that it never delays an answer. */
 export type WorkerSettings = {
@@ -21,21 +23,21 @@ export type WorkerSettings = {
   logLevel: LogLevel;
   eventRetentionDays: number;
   erasureKey: Uint8Array;
-  /** The term in which this process may apply, until a message brings another. */
-  term: string | undefined;
+  /** The terms in which this process may apply, until a message brings others. */
+  terms: Terms;
   /** 64-bit cells that the HTTP side writes: the bytes that became durable, then the end of each partition. */
   written: SharedArrayBuffer;
   /** The cell of LargeTurn. */
   largeTurn: SharedArrayBuffer;
 };
 
-/** Messages to the thread. */
-export type ThreadMessage = { kind: "term"; term: string | undefined } | { kind: "stop" };
+/** Messages to the thread. Changes of terms are numbered. */
+export type ThreadMessage = { kind: "terms"; terms: Terms; change: number } | { kind: "stop" };
 
 export type WorkerMessage =
   | { kind: "applied"; applied: Applied }
-  /** Whatever was begun in an earlier term has ended. */
-  | { kind: "holds"; term: string | undefined }
+  /** Whatever was begun before this change of terms has ended. */
+  | { kind: "holds"; change: number }
   /** Why apply is stuck; empty once it works again. */
   | { kind: "stuck"; reason: string }
   | { kind: "stopped" };
@@ -54,9 +56,9 @@ const log = createLog(settings.logLevel).child({ role: "apply" });
 const written = new BigInt64Array(settings.written);
 // Two connections: one for the transaction, one for the look-ups of the next batch.
 const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
-let { term } = settings;
-/** The term that the thread has last said it holds. */
-let heldTerm = term;
+let { terms } = settings;
+/** The last change of terms, and the last one that the thread has said it goes by. */
+let [change, heldChange] = [0, 0];
 const cell = (index: number) => Number(Atomics.load(written, index));
 let opened: (OpenedSources & { applier: Applier }) | undefined;
 
@@ -74,7 +76,7 @@ const loop = startLoop({
   onTrouble: tellTrouble,
   async turn(signal) {
     // Without a term this process does not apply, so there is nothing to report.
-    for (tellTerm(); term === undefined && !signal.aborted; tellTerm()) await sleepUntilWoken(Atomics.load(written, 0));
+    for (tellChange(); !mayApply() && !signal.aborted; tellChange()) await sleepUntilWoken(Atomics.load(written, 0));
     if (signal.aborted) return "idle";
     const seen = Atomics.load(written, 0);
     opened ??= await open();
@@ -93,8 +95,8 @@ const loop = startLoop({
 });
 
 port.on("message", async (message: ThreadMessage) => {
-  if (message.kind === "term") {
-    term = message.term;
+  if (message.kind === "terms") {
+    ({ terms, change } = message);
     Atomics.notify(written, 0);
     return;
   }
@@ -116,7 +118,8 @@ async function open(): Promise<OpenedSources & { applier: Applier }> {
     erasureKey: settings.erasureKey,
     log,
     writtenBytes: () => cell(0),
-    term: () => term,
+    term: (partition) => terms[partition],
+    partitionOf: partitionOfIn(settings.journal),
     largeTurn: new LargeTurn(settings.largeTurn),
     onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
   });
@@ -134,10 +137,14 @@ async function sleepUntilWoken(seen: bigint): Promise<void> {
   if (waiting.async) await waiting.value;
 }
 
-function tellTerm(): void {
-  if (term === heldTerm) return;
-  heldTerm = term;
-  port.postMessage({ kind: "holds", term } satisfies WorkerMessage);
+function mayApply(): boolean {
+  return terms.some((term) => term !== undefined);
+}
+
+function tellChange(): void {
+  if (change === heldChange) return;
+  heldChange = change;
+  port.postMessage({ kind: "holds", change } satisfies WorkerMessage);
 }
 
 /** Reports trouble when it begins, when its reason changes and when it ends. */
@@ -159,9 +166,15 @@ function reasonOf(failure: unknown): string {
   return code === undefined ? messageOf(failure) : `${messageOf(failure)} (${code}).`;
 }
 
-/** A server's start continues a replay that was interrupted, and ends it here, once everything is applied. */
+/**
+ * A server's start continues a replay that was interrupted, and ends it here, once everything is applied. Of several
+ * processes, the one with the first partition does what concerns all.
+ */
 async function endInterruptedReplay(): Promise<void> {
+  const [term] = terms;
   if (isReplayEnded || term === undefined) return;
+  const cursors = await readCursors(pool, settings.journal.id);
+  if (terms.some((_, partition) => (cursors[partition] ?? 0) < cell(1 + partition))) return;
   await endReplay(pool, { term, nowMs: systemClock() });
   isReplayEnded = true;
 }
@@ -175,7 +188,7 @@ async function replayRequested(applier: Applier): Promise<void> {
 /** A failure only delays dropping until the next time; it does not hold up apply. */
 async function dropOldDays(applier: Applier): Promise<void> {
   const nowMs = systemClock();
-  if (nowMs < retentionDueMs) return;
+  if (nowMs < retentionDueMs || terms[0] === undefined) return;
   retentionDueMs = nowMs + RETENTION_MS;
   await dropBefore(applier, nowMs).catch((error) =>
     log.warn({ reason: messageOf(error) }, "Old rows could not be dropped."),

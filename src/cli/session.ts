@@ -7,11 +7,11 @@ import { elapsedMs, systemClock } from "../clock.ts";
 import { type Config, configFromEnvironment } from "../config.ts";
 import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
 import { type App, loadApps } from "../db/app.ts";
-import type { ApplyLock } from "../db/apply-lock.ts";
 import type { OpenOptions } from "../db/engine/database.ts";
 import { embeddedConnection } from "../db/engine/embedded-role.ts";
 import { isTableMissing } from "../db/engine/failure.ts";
 import { canAnswer, openPool } from "../db/engine/pool.ts";
+import type { ApplyHold } from "../db/lock/apply-lock.ts";
 import { UsageError } from "../errors.ts";
 import { type Keys, openKeys, type Start } from "../installation.ts";
 import type { Log } from "../log.ts";
@@ -57,7 +57,7 @@ export async function withDatabase<T>(
 export async function withOwnDatabase<T>(
   config: Config,
   work: (session: DatabaseSession) => Promise<T>,
-  { start = "existing", lock }: { start?: Start; lock?: ApplyLock } = {},
+  { start = "existing", lock }: { start?: Start; lock?: ApplyHold } = {},
 ): Promise<T> {
   const isEmbedded = config.databaseUrl === "";
   if (isEmbedded && start === "existing") assertBegun(config);

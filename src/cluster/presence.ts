@@ -13,9 +13,9 @@ const LEAVE_MS_MAX = 100;
 /** Lets the other processes of the installation know that this one is there. */
 export function startPresence(
   pool: pg.Pool,
-  { log, ...own }: { log: Log } & Pick<Node, "nodeId" | "address" | "roles">,
+  { log, trouble, ...own }: { log: Log; trouble: () => string } & Pick<Node, "nodeId" | "address" | "roles">,
 ): Loop {
-  const node: Node = { ...own, host: hostname(), processId: process.pid, version: VERSION };
+  const node = { ...own, host: hostname(), processId: process.pid, version: VERSION };
   const signs = startLoop({
     name: "presence",
     log,
@@ -23,7 +23,7 @@ export function startPresence(
     // Others report that the database is away.
     onTrouble: () => {},
     turn: async () => {
-      await noteNode(pool, node);
+      await noteNode(pool, { ...node, trouble: trouble() });
       return "idle";
     },
   });

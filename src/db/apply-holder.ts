@@ -1,21 +1,44 @@
 import { randomUUID } from "node:crypto";
-import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
-/** The process that applies its journal into this database. */
+/** A process that applies a journal into this database, or partitions of one. */
 export type ApplyHolder = { journalId: string; host: string; processId: number; sinceMs: number };
 
 /**
- * Makes this process the holder, after waiting for open transactions of the previous one. Returns a new term: from then
- * on, transactions with an earlier term cannot commit.
+ * The terms in which a process may apply, one for each partition of its journal; undefined where it may not. A process
+ * that applies alone has the same term everywhere.
+ */
+export type Terms = readonly (string | undefined)[];
+
+/** In the place of a partition: the holder applies alone. */
+const ALONE = -1;
+
+/**
+ * Makes this process the only holder, after waiting for open transactions of the previous ones. Returns a new term: from
+ * then on, transactions with an earlier term cannot commit.
  */
 export async function claimApply(executor: Executor, holder: ApplyHolder): Promise<string> {
+  return claim(executor, holder, { partition: ALONE, others: sql`partition <> ${ALONE}` });
+}
+
+/** The same for one partition. The other ones of the journal may have other holders. */
+export async function claimPartition(executor: Executor, holder: ApplyHolder, partition: number): Promise<string> {
+  const others = sql`partition = ${ALONE} or journal_id <> ${holder.journalId}`;
+  return claim(executor, holder, { partition, others });
+}
+
+async function claim(
+  executor: Executor,
+  { journalId, host, processId, sinceMs }: ApplyHolder,
+  { partition, others }: { partition: number; others: Sql },
+): Promise<string> {
   const term = randomUUID();
-  const { journalId, host, processId, sinceMs } = holder;
   await execute(
     executor,
-    sql`insert into apply_holder (term, journal_id, host, process_id, backend_id, since_ms)
-        values (${term}, ${journalId}, ${host}, ${processId}, pg_backend_pid(), ${sinceMs})
-      on conflict (only_row) do update set term = excluded.term, journal_id = excluded.journal_id, host = excluded.host,
+    sql`with replaced as (delete from apply_holder where partition <> ${partition} and (${others}))
+      insert into apply_holder (partition, term, journal_id, host, process_id, backend_id, since_ms)
+        values (${partition}, ${term}, ${journalId}, ${host}, ${processId}, pg_backend_pid(), ${sinceMs})
+      on conflict (partition) do update set term = excluded.term, journal_id = excluded.journal_id, host = excluded.host,
         process_id = excluded.process_id, backend_id = excluded.backend_id, since_ms = excluded.since_ms`,
   );
   return term;
@@ -36,9 +59,10 @@ class ApplyTaken extends Error {
   }
 }
 
-export async function readApplyTerm(executor: Executor): Promise<string | undefined> {
-  const [row] = await query<{ term: string }>(executor, sql`select term from apply_holder`);
-  return row?.term;
+/** The terms that are current. */
+export async function readApplyTerms(executor: Executor): Promise<Set<string>> {
+  const rows = await query<{ term: string }>(executor, sql`select term from apply_holder`);
+  return new Set(rows.map(({ term }) => term));
 }
 
 /** The holder on that connection, or undefined while its process has not claimed apply yet. */
@@ -48,7 +72,7 @@ export async function findApplyHolder(executor: Executor, backendId: number): Pr
   const [row] = await query<ApplyHolder>(
     executor,
     sql`select journal_id, host, process_id, since_ms from apply_holder
-      where backend_id = ${backendId}`,
+      where backend_id = ${backendId} order by partition limit 1`,
   );
   return row;
 }

@@ -22,6 +22,17 @@ export async function readCursors(executor: Executor, journalId: string): Promis
   return Array.from(positions, (position) => position ?? 0);
 }
 
+/** How far each partition of a log is applied, and when the newest applied entry was received. */
+export async function readReached(
+  executor: Executor,
+  journalId: string,
+): Promise<{ partition: number; position: number; receivedAtMs: number }[]> {
+  return query(
+    executor,
+    sql`select partition, position, received_at_ms from journal_cursor where journal_id = ${journalId}`,
+  );
+}
+
 /** Other logs of which something was applied. */
 export async function loadOtherCursors(
   executor: Executor,
@@ -48,8 +59,16 @@ export async function lockCursor(executor: Executor, key: CursorKey): Promise<nu
   return made!.position;
 }
 
-export async function moveCursor(executor: Executor, key: CursorKey, position: number): Promise<void> {
-  await execute(executor, sql`update journal_cursor set position = ${position} where ${isOf(key)}`);
+/** `receivedAtMs`: when the entry before the position was received. */
+export async function moveCursor(
+  executor: Executor,
+  key: CursorKey,
+  { position, receivedAtMs }: { position: number; receivedAtMs: number },
+): Promise<void> {
+  await execute(
+    executor,
+    sql`update journal_cursor set position = ${position}, received_at_ms = ${receivedAtMs} where ${isOf(key)}`,
+  );
 }
 
 /** The cursor as it is on disk: this commit waits for the write-ahead log, and so for every commit before it. */

@@ -105,10 +105,18 @@ export async function requestReplay(
   );
 }
 
-export async function nextRequested(executor: Executor): Promise<SetAsideRow | undefined> {
+/** The next entry to replay of the apps that this process applies. Unreadable ones belong to no app. */
+export async function nextRequested(
+  executor: Executor,
+  isOurs: (appId: number | null) => boolean,
+): Promise<SetAsideRow | undefined> {
+  const requested = sql`from set_aside where state = 'requested'`;
+  const apps = await query<{ appId: number | null }>(executor, sql`select distinct app_id ${requested}`);
+  const ours = apps.flatMap(({ appId }) => (isOurs(appId) ? [appId ?? 0] : []));
+  if (ours.length === 0) return undefined;
   const [row] = await query<SetAsideRow>(
     executor,
-    sql`select ${columns} from set_aside where state = 'requested' order by set_aside_id limit 1`,
+    sql`select ${columns} ${requested} and coalesce(app_id, 0) = any(${ours}) order by set_aside_id limit 1`,
   );
   return row;
 }

@@ -84,6 +84,8 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
       tags: ["operations"],
     },
     handler: async () => {
+      // Other processes may have appended. When the log cannot be asked, what is known must do.
+      await context.intake.freshEnds().catch(() => {});
       const { reach } = context.intake;
       // Read after `reach`, so that everything applied has left its marks.
       const cube = await refreshProgress(context.pool).catch(() => undefined);

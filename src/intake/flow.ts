@@ -1,14 +1,15 @@
 import type { Applied } from "../apply/applier.ts";
-import { type ApplyThread, startApplyThread } from "../apply/apply-thread.ts";
+import { ApplyThread } from "../apply/apply-thread.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import type { ApplyLock } from "../db/apply-lock.ts";
+import type { Terms } from "../db/apply-holder.ts";
 import { unlessHeld } from "../db/backup-hold.ts";
 import type { Database } from "../db/engine/database.ts";
 import { allowIdle } from "../db/engine/pool.ts";
 import { confirmCursor, readCursors } from "../db/journal-cursor.ts";
+import type { ApplyHold } from "../db/lock/apply-lock.ts";
 import { DAY_MS } from "../domain/calendar.ts";
-import { type Appended, type EntryLog, endsOf, type Position } from "../journal/entry-log.ts";
+import { type Appended, type EntryLog, endsOf, type Place, type Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -26,6 +27,7 @@ import { assertFilesApplied, assertNotOlder, type OpenedJournal, openJournal } f
 import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
+import { SharedLog } from "./shared-log.ts";
 
 const PRUNE_MS = 30_000;
 /** How long the packing of a segment may take. */
@@ -53,8 +55,11 @@ export class Flow {
   readonly #clock: Clock;
   readonly #database: Database;
   /** Only in a process that collects or applies; other processes never apply. */
-  readonly #lock: ApplyLock | undefined;
+  readonly #lock: ApplyHold | undefined;
+  #terms: Terms = [];
   #thread: ApplyThread | undefined;
+  /** Only where other processes may use the same log. */
+  readonly #shared: SharedLog | undefined;
   /** The cell of LargeTurn, which the threads for applying and for large bodies share. */
   readonly #largeTurn = new SharedArrayBuffer(4);
   readonly #loopDelay = new LoopDelay();
@@ -64,8 +69,8 @@ export class Flow {
   /** One for each partition. */
   readonly #depths: readonly JournalDepth[];
   readonly #pace: IntakePace;
-  /** Since when acknowledged data waits for apply, or 0 when none does. */
-  #behindSinceMs: number;
+  /** Since when acknowledged data waits for apply, by partition, or 0 when none does. */
+  readonly #behindSinceMs: number[];
   /** Why apply is stuck; empty while it works. */
   #stuckBecause = "";
 
@@ -101,7 +106,7 @@ export class Flow {
     this.#depths = recovered.map(
       (end, partition) => new JournalDepth({ applied: applied[partition]!, recovered: end }),
     );
-    this.#behindSinceMs = applied.some((_, partition) => isBehind(partition)) ? clock() : 0;
+    this.#behindSinceMs = applied.map((_, partition) => (isBehind(partition) ? clock() : 0));
     this.intake = new Intake({
       journal,
       dir: files?.dir ?? config.dataDir,
@@ -112,11 +117,14 @@ export class Flow {
       diskFreeBytesMin: config.diskFreeBytesMin,
       backlogBytesMax: config.journalBacklogBytesMax,
     });
+    const shared = files ? undefined : this.#shareLog(log);
+    this.#shared = shared;
     this.known = new KnownClients({
       pool: database.pool,
       clientsMax: config.knownClientsMax,
       partitionOf,
       isBehind,
+      ...(shared && { catchUp: (partition: number) => shared.catchUp(partition) }),
     });
     this.metrics = new Metrics({
       backlogBytes: () => this.intake.backlogBytes,
@@ -175,15 +183,18 @@ export class Flow {
     }
     for (const [partition, depth] of this.#depths.entries()) {
       const position = cursors[partition] ?? 0;
-      this.progress.advance({ partition, position }, this.progress.receivedAtMs);
+      this.progress.advance({ partition, position }, 0);
       depth.applied(position);
     }
-    const term = await this.#lock?.claim();
-    if (this.#config.roles.has("apply")) this.#startApply(term, erasureKey);
-    this.#lockWatch = this.#lock?.watch((next) => {
-      this.#thread?.hold(next);
-      this.progress.stall(next === undefined);
+    this.#terms = (await this.#lock?.claim()) ?? [];
+    if (this.#config.roles.has("apply")) this.#startApply(erasureKey);
+    this.#lockWatch = this.#lock?.watch(async (next, how) => {
+      this.#terms = next;
+      const isHeld = next.some((term) => term !== undefined);
+      this.progress.stall(!isHeld && !this.isShared);
+      await this.#thread?.hold(next, how);
     });
+    this.#shared?.start();
     this.#pruning = startLoop({
       name: "prune",
       log: this.#log,
@@ -202,20 +213,39 @@ export class Flow {
       this.#pruning?.stop(),
       this.#thread?.stop(Math.max(0, ms - END_MS)),
       this.#lockWatch?.stop(),
+      this.#shared?.stop(),
       this.intake.stop(),
     ]);
   }
 
-  #startApply(term: string | undefined, erasureKey: Uint8Array): void {
-    this.#thread = startApplyThread({
-      term,
-      connection: this.#database.direct.connection,
-      journal: this.#opened.address,
-      partitions: this.journal.partitions,
-      logLevel: this.#config.logLevel,
-      eventRetentionDays: this.#config.eventRetentionDays,
-      erasureKey,
-      largeTurn: this.#largeTurn,
+  /** Whether other processes may append to the same log, and apply it. */
+  get isShared(): boolean {
+    return this.#shared !== undefined;
+  }
+
+  #shareLog(log: Log): SharedLog {
+    return new SharedLog({
+      database: this.#database,
+      log,
+      journal: this.journal,
+      progress: this.progress,
+      known: () => this.known,
+      isOwn: (partition) => this.#terms[partition] !== undefined,
+      onReached: (place, receivedAtMs) => this.#reached(place, receivedAtMs),
+    });
+  }
+
+  #startApply(erasureKey: Uint8Array): void {
+    this.#thread = new ApplyThread({
+      settings: {
+        terms: this.#terms,
+        connection: this.#database.direct.connection,
+        journal: this.#opened.address,
+        logLevel: this.#config.logLevel,
+        eventRetentionDays: this.#config.eventRetentionDays,
+        erasureKey,
+        largeTurn: this.#largeTurn,
+      },
       log: this.#log,
       onApplied: (applied) => this.#applied(applied),
       onStuck: (reason) => {
@@ -239,30 +269,44 @@ export class Flow {
   }
 
   #grown(partition: number, until: Position): void {
-    if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
+    if (this.#behindSinceMs[partition] === 0) this.#behindSinceMs[partition] = this.#clock();
     this.#wake(partition, until);
   }
 
   #applied({ receivedAtMs, outcomes, touches, setAside, leftOut, ...place }: Applied): void {
-    this.progress.advance(place, receivedAtMs);
-    this.known.applied(place);
-    this.#depths[place.partition]!.applied(place.position);
-    this.backlog.applied(place);
-    if (this.intake.backlogBytes === 0) this.#behindSinceMs = 0;
+    this.#reached(place, receivedAtMs);
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
     for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);
     this.metrics.setAside.inc(setAside);
     this.metrics.leftOut.inc(leftOut);
   }
 
+  /** Notes that a partition is applied up to a position, here or by another process. */
+  #reached(place: Place, receivedAtMs: number): void {
+    const { partition, position } = place;
+    this.progress.advance(place, receivedAtMs);
+    this.known.applied(place);
+    this.#depths[partition]!.applied(position);
+    this.backlog.applied(place);
+    if (position >= this.journal.end(partition)) this.#behindSinceMs[partition] = 0;
+  }
+
   /** The number of entries that wait to be applied, or undefined while an earlier process's entries wait. */
   waitingEntries(): number | undefined {
+    if (this.isShared) return this.#waitingPositions();
     let waiting = 0;
     for (const { entries } of this.#depths) {
       if (entries === undefined) return undefined;
       waiting += entries;
     }
     return waiting;
+  }
+
+  /** In a shared log each position is an entry. */
+  #waitingPositions(): number {
+    const { applied } = this.progress;
+    const waiting = endsOf(this.journal).map((end, partition) => Math.max(0, end - applied[partition]!));
+    return waiting.reduce((sum, entries) => sum + entries, 0);
   }
 
   /** What an acknowledgement means, where that depends on other servers. */
@@ -272,14 +316,26 @@ export class Flow {
 
   /** How far the tables are behind the acknowledged data. */
   applyLagMs(): number {
-    if (this.intake.backlogBytes === 0) return 0;
-    return this.#clock() - Math.max(this.#behindSinceMs, this.progress.receivedAtMs);
+    const { applied } = this.progress;
+    let lagMs = 0;
+    for (const [partition, end] of endsOf(this.journal).entries()) {
+      if (applied[partition]! >= end) continue;
+      const sinceMs = Math.max(this.#behindSinceMs[partition]!, this.progress.receivedAtMs(partition));
+      lagMs = Math.max(lagMs, this.#clock() - sinceMs);
+    }
+    return lagMs;
   }
 
   /** Why collected data does not reach the tables, or undefined when it does. */
   applyObstacle(): string | undefined {
     const { roles } = this.#config;
-    if (!roles.has("apply")) return roles.has("http") || this.intake.backlogBytes > 0 ? NOBODY_APPLIES : undefined;
+    if (this.#shared) return this.#shared.obstacle ?? this.applyTrouble;
+    if (roles.has("apply")) return this.applyTrouble;
+    return roles.has("http") || this.intake.backlogBytes > 0 ? NOBODY_APPLIES : undefined;
+  }
+
+  /** Why this process does not apply what it should, or undefined when it does. */
+  get applyTrouble(): string | undefined {
     const reason = this.#lock?.obstacle ?? this.#stuckBecause;
     return reason === "" ? undefined : `Apply is stuck because ${reason}`;
   }
@@ -288,6 +344,7 @@ export class Flow {
   async #prune(signal: AbortSignal): Promise<"busy" | "idle"> {
     const { pool } = this.#database;
     const { id: journalId, partitions } = this.journal;
+    if (this.isShared && !this.#config.roles.has("apply")) return "idle";
     const writtenBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
     const confirmed: Position[] = [];
     for (let partition = 0; partition < partitions; partition += 1) {
@@ -319,7 +376,7 @@ type FlowParts = {
   log: Log;
   clock: Clock;
   database: Database;
-  lock: ApplyLock | undefined;
+  lock: ApplyHold | undefined;
   opened: OpenedJournal;
   applied: readonly Position[];
   /** Whether `applied` are the cursors themselves. */

@@ -71,6 +71,12 @@ export class Intake {
     return { durable: sumOf(this.ends), applied: sumOf(applied), partitions };
   }
 
+  /** The end of each partition after everything that any process has appended. */
+  async freshEnds(): Promise<Position[]> {
+    const { journal } = this.#options;
+    return Promise.all(this.ends.map((_, partition) => journal.freshEnd(partition)));
+  }
+
   /** A position in the partition of an app, about so many bytes before its end. */
   positionBefore({ appId, bytes }: { appId: number; bytes: number }): Position {
     const { journal } = this.#options;

@@ -11,35 +11,53 @@ export type Registered = "yes" | "no" | "unknown";
 
 const LOOKUP_MS_MAX = 1_000;
 
+type Asked = { key: UserKey; resolve: (registered: Registered) => void };
+
+export type KnownClientsOptions = {
+  pool: pg.Pool;
+  clientsMax: number;
+  partitionOf: EntryLog["partitionOf"];
+  /** Whether apply is still behind what a partition held at the start. */
+  isBehind: (partition: number) => boolean;
+  /**
+   * Waits, not for long, until apply has passed everything that any process has appended to a partition; false when it has
+   * not. Absent when only this process appends.
+   */
+  catchUp?: (partition: number) => Promise<boolean>;
+};
+
 const keyOf = (appId: number, clientId: string) => `${appId}:${clientId}`;
 
 /**
  * Tells whether a client is registered, from memory for nearly every request. Misses that come together are looked up
  * in the database together. When the database cannot tell (it is away, slow, or still behind the journal that was there
  * at start) the answer is "unknown": the request is admitted, and apply decides in the order of the journal.
+ *
+ * In a shared log, another process may have taken the registration a moment ago. A client that is not found is looked up
+ * again once apply has passed what the log holds now.
  */
 export class KnownClients {
   readonly #pool: pg.Pool;
   readonly #halfMax: number;
   readonly #partitionOf: EntryLog["partitionOf"];
   readonly #isBehind: (partition: number) => boolean;
+  readonly #catchUp: KnownClientsOptions["catchUp"];
+  /** Grows whenever something is forgotten: a look-up from before then may be outdated. */
+  #forgotten = 0;
   /** Two generations: when the young one is full, the old one is forgotten. Costs less than exact recency. */
   #young = new ClientSet();
   #old = new ClientSet();
   /** Registrations that are in the journal but perhaps not yet in the tables, by partition, with their position. */
   readonly #journaled = new Map<number, Map<string, UserKey & { position: Position }>>();
-  #waiting: { key: UserKey; resolve: (registered: Registered) => void }[] = [];
+  #waiting: Asked[] = [];
+  /** The number of those who wait for apply to catch up. */
+  #later = 0;
   #isLookingUp = false;
   /** A look-up that is late. Until it ends nobody waits for another one, which would be as late. */
   #late: Promise<unknown> | undefined;
 
-  /** `isBehind`: whether apply is still behind what a partition held at the start. */
-  constructor(options: {
-    pool: pg.Pool;
-    clientsMax: number;
-    partitionOf: EntryLog["partitionOf"];
-    isBehind: (partition: number) => boolean;
-  }) {
+  constructor(options: KnownClientsOptions) {
+    this.#catchUp = options.catchUp;
     this.#pool = options.pool;
     this.#halfMax = Math.max(1, options.clientsMax >> 1);
     this.#partitionOf = options.partitionOf;
@@ -56,11 +74,12 @@ export class KnownClients {
 
   async check(appId: number, clientId: string): Promise<Registered> {
     if (this.isKnown(appId, clientId)) return "yes";
-    if (this.#waiting.length >= LOOKUP_QUEUE_MAX || this.#late) return "unknown";
+    if (this.#waiting.length + this.#later >= LOOKUP_QUEUE_MAX || this.#late) return "unknown";
     // Read before the look-up: if the journal found at start has been applied by now, the look-up's result is complete.
     const isBehind = this.#isBehind(this.#partitionOf(appId));
+    const forgotten = this.#forgotten;
     const found = await this.#lookUp({ appId, clientId });
-    if (found === "yes") this.#remember(appId, clientId);
+    if (found === "yes" && forgotten === this.#forgotten) this.#remember(appId, clientId);
     return found === "no" && isBehind ? "unknown" : found;
   }
 
@@ -96,9 +115,16 @@ export class KnownClients {
   }
 
   forget(appId: number, clientId: string): void {
+    this.#forgotten += 1;
     this.#young.delete(appId, clientId);
     this.#old.delete(appId, clientId);
     this.#journaledOf(appId)?.delete(keyOf(appId, clientId));
+  }
+
+  forgetAll(): void {
+    this.#forgotten += 1;
+    this.#young = new ClientSet();
+    this.#old = new ClientSet();
   }
 
   #journaledOf(appId: number) {
@@ -124,15 +150,42 @@ export class KnownClients {
 
   async #lookUpAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, LOOKUP_BATCH_MAX);
-      const keys = group.map(({ key }) => key);
-      const found = await this.#find(keys);
-      const registered = found && new Set(found.map((key) => keyOf(key.appId, key.clientId)));
-      for (const { key, resolve } of group) {
-        resolve(registered ? (registered.has(keyOf(key.appId, key.clientId)) ? "yes" : "no") : "unknown");
-      }
+      const missed = await this.#answer(this.#waiting.splice(0, LOOKUP_BATCH_MAX), this.#catchUp ? "later" : "no");
+      // Others do not wait for those whom apply has to catch up with.
+      if (missed.length > 0) void this.#lookUpLater(missed);
     }
     this.#isLookingUp = false;
+  }
+
+  /** Answers those of a group about whom something is known. Returns the ones that were not found, if they are for later. */
+  async #answer(group: readonly Asked[], ifMissing: "no" | "later"): Promise<Asked[]> {
+    const found = await this.#find(group.map(({ key }) => key));
+    const registered = found && new Set(found.map((key) => keyOf(key.appId, key.clientId)));
+    const missed: Asked[] = [];
+    for (const asked of group) {
+      if (!registered) asked.resolve("unknown");
+      else if (registered.has(keyOf(asked.key.appId, asked.key.clientId))) asked.resolve("yes");
+      else if (ifMissing === "no") asked.resolve("no");
+      else missed.push(asked);
+    }
+    return missed;
+  }
+
+  async #lookUpLater(missed: readonly Asked[]): Promise<void> {
+    const byPartition = new Map<number, Asked[]>();
+    for (const asked of missed) {
+      const partition = this.#partitionOf(asked.key.appId);
+      const others = byPartition.get(partition);
+      if (others) others.push(asked);
+      else byPartition.set(partition, [asked]);
+    }
+    for (const [partition, group] of byPartition) {
+      this.#later += group.length;
+      const hasCaughtUp = await this.#catchUp!(partition).catch(() => false);
+      if (hasCaughtUp) await this.#answer(group, "no");
+      else for (const { resolve } of group) resolve("unknown");
+      this.#later -= group.length;
+    }
   }
 
   /** The registered ones, or undefined when the database is away or late. */

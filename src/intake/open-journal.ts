@@ -36,11 +36,14 @@ export type JournalEvents = {
 
 const folderOf = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "journal");
 
-/** The id of the journal that the settings name. A new one is made. */
-export async function journalIdOf(config: Config): Promise<string> {
-  if (!config.jetstream) return readOrMakeId(folderOf(config));
-  const { readLogId } = await import("../journal/jetstream/stream-sources.ts");
-  return readLogId(config.jetstream);
+/** The journal that the settings name, before it is opened. A new one is made. `nodeId`: the id of DATA_DIR. */
+export async function findJournal(config: Config): Promise<{ id: string; partitions: number; nodeId: string }> {
+  if (!config.jetstream) {
+    const id = await readOrMakeId(folderOf(config));
+    return { id, partitions: 1, nodeId: id };
+  }
+  const { readLogShape } = await import("../journal/jetstream/stream-sources.ts");
+  return { ...(await readLogShape(config.jetstream)), nodeId: await readOrMakeId(join(config.dataDir, "node")) };
 }
 
 export async function openJournal(config: Config, events: JournalEvents): Promise<OpenedJournal> {

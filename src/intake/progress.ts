@@ -8,7 +8,8 @@ const HANG_MS = 5_000;
 export class Progress {
   readonly #applied: Position[];
   readonly #partitionOf: EntryLog["partitionOf"];
-  #receivedAtMs = 0;
+  /** Of each partition. */
+  readonly #receivedAtMs: number[];
   #waiting: (Place & { end: (isApplied: boolean) => void })[] = [];
   #isStalled = false;
   /** Since when somebody has been waiting while nothing was applied. */
@@ -21,6 +22,7 @@ export class Progress {
     now: () => number = elapsedMs,
   ) {
     this.#applied = [...applied];
+    this.#receivedAtMs = applied.map(() => 0);
     this.#partitionOf = partitionOf;
     this.#now = now;
   }
@@ -30,14 +32,19 @@ export class Progress {
     return this.#applied;
   }
 
-  /** Server time at which the newest applied entry was received. */
-  get receivedAtMs(): number {
-    return this.#receivedAtMs;
+  /** Server time at which the newest applied entry of a partition was received. */
+  receivedAtMs(partition: number): number {
+    return this.#receivedAtMs[partition]!;
+  }
+
+  /** Whether somebody waits. */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
   }
 
   advance({ partition, position }: Place, receivedAtMs: number): void {
     this.#applied[partition] = position;
-    this.#receivedAtMs = receivedAtMs;
+    this.#receivedAtMs[partition] = receivedAtMs;
     this.#isStalled = false;
     this.#quietSinceMs = undefined;
     if (this.#waiting.length === 0) return;
@@ -57,16 +64,17 @@ export class Progress {
    * `timeoutMs`.
    */
   waitFor({ appId, position }: { appId: number; position: Position }, timeoutMs: number): Promise<boolean> {
-    return this.#waitFor({ partition: this.#partitionOf(appId), position }, timeoutMs);
+    return this.waitForPlace({ partition: this.#partitionOf(appId), position }, timeoutMs);
   }
 
   /** The same for all partitions, each up to its own position. */
   async waitForAll(positions: readonly Position[], timeoutMs: number): Promise<boolean> {
-    const waiting = positions.map((position, partition) => this.#waitFor({ partition, position }, timeoutMs));
+    const waiting = positions.map((position, partition) => this.waitForPlace({ partition, position }, timeoutMs));
     return (await Promise.all(waiting)).every((isApplied) => isApplied);
   }
 
-  async #waitFor({ partition, position }: Place, timeoutMs: number): Promise<boolean> {
+  /** The same for a place. */
+  async waitForPlace({ partition, position }: Place, timeoutMs: number): Promise<boolean> {
     if (this.#isPast({ partition, position })) return true;
     if (this.#isStalled || this.#hangs()) return false;
     return new Promise((done) => {

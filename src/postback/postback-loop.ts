@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/engine/database.ts";
 import { openPool } from "../db/engine/pool.ts";
+import { DutyLock } from "../db/lock/duty-lock.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Loop } from "../loop.ts";
@@ -16,22 +17,31 @@ type PostbackConfig = Pick<
   "postbackRetryMs" | "postbackDeadlineMs" | "platformPrivateNetworks" | "callbackPrivateNetworks"
 >;
 
-export type PostbackLoopOptions = { config: PostbackConfig; log: Log; clock: Clock; database: Database; vault: Vault };
+export type PostbackLoopOptions = {
+  config: PostbackConfig;
+  log: Log;
+  clock: Clock;
+  database: Database;
+  vault: Vault;
+  nodeId: string;
+};
 
-/** Sends postbacks as they fall due. */
-export function startPostbacks({ config, log, clock, database, vault }: PostbackLoopOptions): Loop {
+/** Sends postbacks as they fall due, while no other process does. */
+export function startPostbacks({ config, log, clock, database, vault, nodeId }: PostbackLoopOptions): Loop {
   const pool = openPool(database.server, {
     log,
     connectionsMax: CONNECTIONS,
     name: "postback",
     prefersIndexes: true,
   });
+  const duty = new DutyLock({ server: database.direct, nodeId, log });
   const worker = new PostbackWorker({
     pool,
     vault,
     log,
     clock,
     connectionsMax: LIMITS.postbacksInFlight,
+    maySend: () => duty.isOurs(),
     backOffMs: config.postbackRetryMs,
     deadlineMs: config.postbackDeadlineMs,
     mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
@@ -40,6 +50,7 @@ export function startPostbacks({ config, log, clock, database, vault }: Postback
   return {
     async stop() {
       await sending.stop();
+      await duty.release();
       await pool.end();
     },
   };

@@ -29,6 +29,8 @@ export type WorkerOptions = {
   backOffMs: readonly number[];
   deadlineMs: number;
   connectionsMax: number;
+  /** Whether no other process sends; absent when there is none. */
+  maySend?: () => Promise<boolean>;
   /** Whether addresses of private networks may be called. */
   mayCallPrivate: { platforms: boolean; callbacks: boolean };
 };
@@ -38,7 +40,7 @@ const SETTINGS_MS = 2_000;
 /** The lease in deadlines: an attempt may need a new token, and each of three calls may take its whole deadline. */
 const LEASE_DEADLINES = 6;
 
-/** Sends the postbacks in the outbox. Several processes can do so at the same time. */
+/** Sends the postbacks in the outbox. */
 export class PostbackWorker {
   readonly #options: WorkerOptions;
   readonly #elapsed: Clock;
@@ -49,6 +51,8 @@ export class PostbackWorker {
   readonly #running = new Map<string, Promise<void>>();
   #timeZones = new Map<number, string>();
   #settingsDueMs = Number.NEGATIVE_INFINITY;
+  /** Ends the lanes when another process is to send, or when this one stops. */
+  #lanesEnd: AbortController | undefined;
 
   constructor(options: WorkerOptions) {
     const { pool, vault, clock, deadlineMs, connectionsMax, mayCallPrivate } = options;
@@ -73,6 +77,13 @@ export class PostbackWorker {
 
   /** Starts every lane in which something is due. Returns at once: a lane takes as long as its platform. */
   async turn(signal: AbortSignal): Promise<"idle"> {
+    const { maySend } = this.#options;
+    if (maySend && !(await maySend())) {
+      this.#lanesEnd?.abort();
+      this.#lanesEnd = undefined;
+      return "idle";
+    }
+    if (maySend) this.#lanesEnd ??= endingWith(signal);
     if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
     const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
     const due = await findDueLanes(
@@ -83,7 +94,7 @@ export class PostbackWorker {
     for (const name of due) {
       const running = this.#lanes
         .get(name)!
-        .run(signal)
+        .run(this.#lanesEnd?.signal ?? signal)
         .catch((error: unknown) => this.#options.log.warn({ lane: name, reason: String(error) }, "A lane stopped."))
         .finally(() => this.#running.delete(name));
       this.#running.set(name, running);
@@ -134,4 +145,11 @@ export class PostbackWorker {
       ...callbacks.map((callback) => new CallbackChannel({ sender: this.#toApps, clock }, callback)),
     ];
   }
+}
+
+function endingWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort();
+  else signal.addEventListener("abort", () => controller.abort(), { once: true });
+  return controller;
 }

@@ -1,10 +1,11 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { APPLY_LOCK_KEY, ApplyLock, showsLife } from "../../src/db/apply-lock.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { ApplyLock } from "../../src/db/lock/apply-lock.ts";
+import { APPLY_LOCK_KEY, showsLife } from "../../src/db/lock/lock-session.ts";
 import { type Connection, Server } from "../../src/db/server/server.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
 import { databaseUrl, sharedServer } from "../support/shared-server.ts";
@@ -138,7 +139,7 @@ describe("the lock", () => {
     await stage.pool.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'touchpoint apply lock' and datname = current_database()",
     );
-    const term = await lock.claim();
+    const [term] = await lock.claim();
     expect(await holder()).toMatchObject({ journal_id: "mine", term });
   });
 
@@ -149,7 +150,7 @@ describe("the lock", () => {
     const options = encodeURIComponent("-c search_path=elsewhere");
     const url = `${databaseUrl(stage.database.name)}&options=${options}`;
     await lock.take({ kind: "url", url, sessions: "own" });
-    const term = await lock.claim();
+    const [term] = await lock.claim();
     const { rows } = await stage.pool.query("select term, journal_id from elsewhere.apply_holder");
     expect(rows).toEqual([{ term, journal_id: "mine" }]);
   });
@@ -157,8 +158,10 @@ describe("the lock", () => {
   test("stops apply once lost, until it is taken again, and names its holder meanwhile", async () => {
     const terms: (string | undefined)[] = [];
     await lock.take(connection);
-    const first = await lock.claim();
-    const watch = lock.watch((term) => terms.push(term));
+    const [first] = await lock.claim();
+    const watch = lock.watch(async ([term]) => {
+      terms.push(term);
+    });
     try {
       // The query waits in line, so it gets the lock at the moment at which the first holder loses it.
       const taken = takenByOther();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { startApplyThread } from "../../src/apply/apply-thread.ts";
+import type { ApplyThread } from "../../src/apply/apply-thread.ts";
 import type { WorkerMessage, WorkerSettings } from "../../src/apply/worker.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
@@ -79,7 +79,7 @@ function settings(): Omit<WorkerSettings, "written"> {
     logLevel: "silent",
     eventRetentionDays: 0,
     erasureKey: ERASURE_KEY,
-    term: stage.term,
+    terms: [stage.term],
     largeTurn: new SharedArrayBuffer(4),
   };
 }
@@ -92,9 +92,9 @@ test("a batch whose machine has vanished is applied on another connection once t
   const inTheWay = await stage.pool.connect();
   await inTheWay.query("begin");
   await lockCursor(inTheWay, stage.cursor);
-  const module = (await import(built("apply-thread.js").href)) as { startApplyThread: typeof startApplyThread };
+  const module = (await import(built("apply-thread.js").href)) as { ApplyThread: typeof ApplyThread };
   const events = { onApplied: () => {}, onStuck: () => {} };
-  const thread = module.startApplyThread({ ...settings(), ...events, partitions: 1, log, endedTermMsMax: 100 });
+  const thread = new module.ApplyThread({ settings: settings(), ...events, log, endedTermMsMax: 100 });
   try {
     const { durable } = stage.journal;
     thread.wake({ partition: 0, until: durable, writtenBytes: durable });
@@ -103,9 +103,9 @@ test("a batch whose machine has vanished is applied on another connection once t
     // On the machine that takes its place there are no sessions of the old one.
     for (const { pid } of await waiting()) await stage.pool.query("select pg_terminate_backend($1)", [pid]);
     await inTheWay.query("rollback");
-    thread.hold(undefined);
+    void thread.hold([undefined], "lost");
     stage.term = await claim(stage.pool);
-    thread.hold(stage.term);
+    await thread.hold([stage.term], "lost");
     await expect.poll(() => stage.count("user_account")).toBe(1);
   } finally {
     inTheWay.release();
@@ -117,14 +117,14 @@ test("a thread that is in no batch goes by a new term at once, and says so", asy
   const written = new SharedArrayBuffer(16);
   const workerData: WorkerSettings = { ...settings(), written };
   const worker = new Worker(built("worker.js"), { workerData });
-  const held: (string | undefined)[] = [];
+  const held: number[] = [];
   worker.on("message", (message: WorkerMessage) => {
-    if (message.kind === "holds") held.push(message.term);
+    if (message.kind === "holds") held.push(message.change);
   });
-  worker.postMessage({ kind: "term", term: undefined });
-  await expect.poll(() => held).toEqual([undefined]);
-  worker.postMessage({ kind: "term", term: stage.term });
-  await expect.poll(() => held).toEqual([undefined, stage.term]);
+  worker.postMessage({ kind: "terms", terms: [undefined], change: 1 });
+  await expect.poll(() => held).toEqual([1]);
+  worker.postMessage({ kind: "terms", terms: [stage.term], change: 2 });
+  await expect.poll(() => held).toEqual([1, 2]);
   worker.postMessage({ kind: "stop" });
   await once(worker, "exit");
 });

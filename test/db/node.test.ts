@@ -16,6 +16,7 @@ const node = (nodeId: string, more: Partial<Node> = {}): Node => ({
   address: "http://127.0.0.1:8080",
   roles: ["http", "apply"],
   version: "1.2.3",
+  trouble: "",
   ...more,
 });
 

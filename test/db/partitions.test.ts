@@ -81,7 +81,7 @@ test("a cursor that was set back is followed in its partition alone", async () =
   for (const client of ["b", "c"]) await register(0, client);
   const other = await register(1, "d");
   await applyAll();
-  await moveCursor(stage.pool, { journalId: "log", partition: 0 }, first);
+  await moveCursor(stage.pool, { journalId: "log", partition: 0 }, { position: first, receivedAtMs: 0 });
   applied = [];
   await applyAll();
   expect(applied).toEqual([{ partition: 0, position: partitions[0]!.durable }]);

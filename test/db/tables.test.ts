@@ -242,7 +242,7 @@ test("a cursor begins at 0, moves, and belongs to one partition of one journal",
   expect([await readCursor(pool, one), await readCursors(pool, "j1")]).toEqual([0, []]);
   await inTransaction(pool, async (tx) => {
     for (const key of [...others, one]) expect(await lockCursor(tx, key)).toBe(0);
-    await moveCursor(tx, one, 9_000_000_000_000);
+    await moveCursor(tx, one, { position: 9_000_000_000_000, receivedAtMs: 5 });
   });
   expect([await readCursor(pool, one), await confirmCursor(pool, one)]).toEqual([9e12, 9e12]);
   for (const key of others) expect([await readCursor(pool, key), await confirmCursor(pool, key)]).toEqual([0, 0]);
@@ -256,7 +256,7 @@ test("the cursors of a journal are listed by partition, and those of another are
       [2, 7],
     ] as const) {
       await lockCursor(tx, { journalId: "listed", partition });
-      await moveCursor(tx, { journalId: "listed", partition }, position);
+      await moveCursor(tx, { journalId: "listed", partition }, { position, receivedAtMs: 5 });
     }
   });
   expect(await readCursors(pool, "listed")).toEqual([5, 0, 7]);
@@ -269,7 +269,7 @@ test("a locked cursor makes every other session wait until the transaction ends"
   const holder = await database.pool.connect();
   await holder.query("begin");
   await lockCursor(holder, held);
-  await moveCursor(holder, held, 7);
+  await moveCursor(holder, held, { position: 7, receivedAtMs: 5 });
   let seen: number | undefined;
   const waiting = inTransaction(database.pool, async (tx) => {
     seen = await lockCursor(tx, held);

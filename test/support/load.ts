@@ -37,11 +37,11 @@ export class Load {
     this.#app = app;
   }
 
-  /** Starts the clients; those that lost an answer first send the same body again. */
-  begin(url: string): void {
+  /** Starts the clients; those that lost an answer first send the same body again. Of several servers, each call takes one. */
+  begin(...urls: [string, ...string[]]): void {
     if (!this.#isStopping) throw new Error("The load is running already.");
     this.#isStopping = false;
-    this.#running = Promise.all(this.#pending.map((_, lane) => this.#run(lane, url)));
+    this.#running = Promise.all(this.#pending.map((_, lane) => this.#run(lane, urls)));
   }
 
   /** Ends after the requests under way; those without an answer stay pending. */
@@ -51,12 +51,12 @@ export class Load {
   }
 
   /** Sends pending requests until every one has an answer. */
-  async finish(url: string): Promise<void> {
+  async finish(...urls: [string, ...string[]]): Promise<void> {
     await this.pause();
     const until = Date.now() + PATIENCE_MS;
     while (this.#pending.some((job) => job !== undefined)) {
       if (Date.now() > until) throw new Error("The server does not take in what the clients have left.");
-      await Promise.all(this.#pending.map((job, lane) => job && this.#send(lane, job, url)));
+      await Promise.all(this.#pending.map((job, lane) => job && this.#send(lane, job, pick(urls))));
     }
   }
 
@@ -69,11 +69,11 @@ export class Load {
     }
   }
 
-  async #run(lane: number, url: string): Promise<void> {
+  async #run(lane: number, urls: readonly string[]): Promise<void> {
     while (!this.#isStopping) {
       const job = this.#pending[lane] ?? this.#nextJob();
       this.#pending[lane] = job;
-      await this.#send(lane, job, url);
+      await this.#send(lane, job, pick(urls));
     }
   }
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 /** A process that has gone a minute ago. */
-const GONE = { nodeId: "gone", roles: ["postback"], version: "0.0.9" };
+const GONE = { nodeId: "gone", roles: ["postback"], version: "0.0.9", trouble: "" };
 
 const lasting = new LastingVisit(() => site);
 

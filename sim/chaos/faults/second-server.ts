@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { APPLY_LOCK_KEY } from "../../../src/db/apply-lock.ts";
+import { APPLY_LOCK_KEY } from "../../../src/db/lock/lock-session.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { ServerChild } from "../server-child.ts";
 import type { Site } from "../site.ts";

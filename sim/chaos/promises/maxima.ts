@@ -8,7 +8,7 @@ export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 export const FILES_MAX = 1_000;
 
 /**
- * The limits set in the code: see db/engine/database.ts, db/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
+ * The limits set in the code: see db/engine/database.ts, db/lock/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
  * cost/cost-loop.ts.
  */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { loadDaysOfUsers, markSlices } from "../../db/dirty-day.ts";
 import { eraseUser, loadAcceptedDays, noteErasure } from "../../db/erased-user.ts";
+import { tellGone } from "../../db/gone-client.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import type { Slice } from "../../domain/cube.ts";
 import type { ErasureEntry } from "../entry/decode.ts";
@@ -34,6 +35,7 @@ export async function applyErasure(
   if (user && user.wxOpenid !== "") digests.push(erasureDigest.ofOpenId({ appId, openId: user.wxOpenid }));
   for (const digest of digests)
     await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
+  await tellGone(tx, key);
   const orders = await eraseUser(tx, key, atMs);
   if (user) await uncountUser(tx, user, orders);
   const unique = new Map(slices.map((slice) => [`${slice.cohort} ${slice.day}`, slice]));

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { tellGone } from "../../db/gone-client.ts";
 import { loadUsers, renameUser, storeUsers } from "../../db/user-account.ts";
 import { isClientId } from "../../domain/user/identity.ts";
 import type { RenameEntry } from "../entry/decode.ts";
@@ -17,5 +18,6 @@ export async function applyRename(tx: pg.PoolClient, users: BatchUsers, entry: R
   const user = found.find((one) => one.clientId === clientId);
   if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
   await storeUsers(tx, [{ ...user, clientId: newClientId }]);
+  await tellGone(tx, user);
   await renameUser(tx, { appId, clientId, newClientId, renamedAtMs: entry.head.at, keys: allKeysOf(user) });
 }

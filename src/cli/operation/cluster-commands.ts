@@ -12,7 +12,7 @@ export function clusterCommands(program: Command): void {
     .action((options: { json?: boolean }) =>
       withDatabase(async ({ pool }) => {
         const rows = (await loadNodes(pool)).map(
-          ({ host, processId, address, roles, version, startedAtMs, silentMs }) => ({
+          ({ host, processId, address, roles, version, startedAtMs, silentMs, trouble }) => ({
             host,
             process: processId,
             address,
@@ -20,6 +20,7 @@ export function clusterCommands(program: Command): void {
             version,
             started: new Date(startedAtMs).toISOString(),
             silent_s: Math.round(silentMs / 1_000),
+            trouble,
           }),
         );
         print(rows, options, () => tableOf(rows));

@@ -7,11 +7,11 @@ import { Applier } from "../../apply/applier.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
 import { holderOf } from "../../data-lock.ts";
-import { ApplyLock } from "../../db/apply-lock.ts";
 import { addAudit } from "../../db/audit-log.ts";
 import { countOtherProcesses } from "../../db/engine/database.ts";
 import { emptyFacts, endReplay } from "../../db/facts.ts";
 import { readCursor } from "../../db/journal-cursor.ts";
+import { ApplyLock } from "../../db/lock/apply-lock.ts";
 import { countRequested, countSetAside, listSetAside } from "../../db/set-aside.ts";
 import { UsageError } from "../../errors.ts";
 import { poolDisk } from "../../journal/disk.ts";
@@ -185,7 +185,7 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
       throw new UsageError(
         `Nothing was changed, because data would be lost. ${losses.join(" ")} To proceed anyway, add --yes.`,
       );
-    const term = await lock.claim();
+    const term = (await lock.claim())[0]!;
     await addAudit(pool, {
       atMs: systemClock(),
       actor: by.name,

@@ -52,6 +52,7 @@ const node = Type.Object({
   address: Type.String({ description: "Where it listens" }),
   roles: Type.Array(Type.String()),
   version: Type.String(),
+  trouble: Type.String({ description: "Why it does not apply what it should; empty: it does" }),
   started_at_ms: Type.Integer(),
   silent_ms: count("Time since its last sign of life; usually below 2,000"),
   is_silent: Type.Boolean({ description: "Whether it has gone without stopping" }),

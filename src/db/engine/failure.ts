@@ -47,9 +47,13 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === "25006";
 }
 
-/** Whether another process has stored the same key meanwhile. */
+/**
+ * Whether another process has stored the same key meanwhile, or dropped the partition that a row belongs to, which is
+ * reported like a broken check but names none.
+ */
 export function isConflict(error: unknown): boolean {
-  return codeOf(error) === "23505";
+  const code = codeOf(error);
+  return code === "23505" || (code === "23514" && (error as { constraint?: string }).constraint === undefined);
 }
 
 /** Whether the tables are not there, or not yet. */

@@ -14,7 +14,7 @@ import { partitionOfApp } from "./app-partition.ts";
 import { openLink } from "./link.ts";
 import { assertUsable, promiseOf, type ServerPromise } from "./nats-server.ts";
 import { StreamReader } from "./stream-reader.ts";
-import { openStreams, subjectOf } from "./streams.ts";
+import { announcementOf, openStreams, subjectOf } from "./streams.ts";
 
 /** So that callers of a log without a majority are refused within two seconds. */
 const APPEND_MS_MAX = 1_500;
@@ -78,9 +78,13 @@ export class JetStreamLog implements EntryLog {
       ...shapeOf(info),
     }));
     this.#room = new SharedRoom(options.pendingBytesMax);
-    this.#acknowledgements = new Acknowledgements((appended) => options.onAppended?.(appended));
+    this.#acknowledgements = new Acknowledgements((appended) => {
+      options.onAppended?.(appended);
+      this.#announce(appended);
+    });
     this.promise = promiseOf({ version: connection.info?.version ?? "", replicas: options.address.replicas });
     void this.#watchConnection();
+    void this.#hearOthers();
     this.#measuring = startLoop({
       name: "log",
       log: options.log,
@@ -242,6 +246,23 @@ export class JetStreamLog implements EntryLog {
     if (end <= partition.end) return;
     partition.end = end;
     this.#options.onGrown?.({ partition: number, position: end });
+  }
+
+  /** Tells the other processes at once, which would measure the streams only a second later. */
+  #announce({ partition, until }: Appended): void {
+    if (this.#isConnected && !this.#isClosed)
+      this.#connection.publish(announcementOf(this.#options.address.name, partition), String(until));
+  }
+
+  async #hearOthers(): Promise<void> {
+    for await (const { subject, data } of this.#connection.subscribe(announcementOf(this.#options.address.name, "*"))) {
+      const number = Number(subject.slice(subject.lastIndexOf(".") + 1));
+      const end = Number(Buffer.from(data).toString());
+      const partition = this.#partitions[number];
+      if (!partition || !Number.isSafeInteger(end) || end <= partition.end) continue;
+      partition.end = end;
+      this.#options.onGrown?.({ partition: number, position: end });
+    }
   }
 
   #noteTrouble(reason: string): void {

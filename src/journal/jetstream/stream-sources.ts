@@ -11,11 +11,11 @@ import { openStreams, streamOf } from "./streams.ts";
 const WAIT_MS = 30_000;
 const TRY_AGAIN_MS = 500;
 
-/** The id of a log. A new one is made. */
-export async function readLogId(address: JetStreamAddress): Promise<string> {
+/** The id of a log and the number of its partitions. A new one is made. */
+export async function readLogShape(address: JetStreamAddress): Promise<{ id: string; partitions: number }> {
   for (const startedMs = elapsedMs(); ; await sleep(TRY_AGAIN_MS)) {
     try {
-      return await askLogId(address);
+      return await askShape(address);
     } catch (error) {
       if (error instanceof UsageError) throw error;
       if (elapsedMs() - startedMs > WAIT_MS)
@@ -24,10 +24,11 @@ export async function readLogId(address: JetStreamAddress): Promise<string> {
   }
 }
 
-async function askLogId(address: JetStreamAddress): Promise<string> {
+async function askShape(address: JetStreamAddress): Promise<{ id: string; partitions: number }> {
   const { connection, manager } = await openLink(address);
   try {
-    return (await openStreams(manager, address)).id;
+    const { id, streams } = await openStreams(manager, address);
+    return { id, partitions: streams.length };
   } finally {
     await connection.close();
   }

@@ -24,6 +24,8 @@ type Description = { log: string; partition: number; partitions?: number; comple
 
 export const streamOf = (name: string, partition: number): string => `${name}-${partition}`;
 export const subjectOf = (name: string, partition: number): string => `${name}.${partition}`;
+/** Where processes tell each other the new end of a partition. No stream keeps it. */
+export const announcementOf = (name: string, partition: number | "*"): string => `${name}.end.${partition}`;
 
 /** Finds the streams of a log, or makes them. Several processes may do so at once. */
 export async function openStreams(manager: JetStreamManager, wish: StreamsWish): Promise<OpenedStreams> {

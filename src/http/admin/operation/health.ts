@@ -153,7 +153,7 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
   };
 }
 
-function nodeRecord({ nodeId, host, processId, address, roles, version, startedAtMs, silentMs }: SeenNode) {
+function nodeRecord({ nodeId, host, processId, address, roles, version, trouble, startedAtMs, silentMs }: SeenNode) {
   return {
     node_id: nodeId,
     host,
@@ -161,6 +161,7 @@ function nodeRecord({ nodeId, host, processId, address, roles, version, startedA
     address,
     roles: [...roles],
     version,
+    trouble,
     started_at_ms: startedAtMs,
     silent_ms: silentMs,
     is_silent: silentMs > NODE_SILENT_MS_MAX,
@@ -184,7 +185,7 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOver
     backlogBytes: own.intake.backlog_bytes,
     backlogBytesMax: own.intake.backlog_bytes_max,
     applyLagMs: own.intake.apply_lag_ms,
-    isApplyStuck: own.intake.apply_obstacle !== "",
+    isApplyStuck: own.intake.apply_obstacle !== "" || nodes.some(({ trouble }) => trouble !== ""),
     isReplicaAway: (own.replica?.obstacle ?? "") !== "",
     isBackupFailing: (own.backup?.failure ?? "") !== "",
     backupOverdueMs,

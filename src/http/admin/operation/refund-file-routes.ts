@@ -30,7 +30,7 @@ export function refundFileRoutes(routes: FastifyInstance, context: RefundFileCon
         "can be imported again. A refund of an unknown order is counted in `unknown_orders` and waits for its order.",
       take: async (desk, given): Promise<TakenRefunds> => {
         // An order that came a moment ago may not have reached the tables yet.
-        if (applies) await progress.waitForAll(context.intake.ends, LIMITS.appliedWaitMs);
+        if (applies) await progress.waitForAll(await context.intake.freshEnds(), LIMITS.appliedWaitMs);
         let last = { appId: 0, position: 0 };
         const taken = await takeRefunds(desk, given, async (appId, refunds) => {
           const body = Buffer.from(JSON.stringify({ refunds }));

@@ -41,7 +41,7 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
     run: async ({ body, by }) => {
       const { pool, vault, clock, known, applies, intake, progress } = context;
       // A user who registered a moment ago may not have reached the tables yet.
-      if (applies) await progress.waitForAll(intake.ends, LIMITS.appliedWaitMs);
+      if (applies) await progress.waitForAll(await intake.freshEnds(), LIMITS.appliedWaitMs);
       return eraseUser({ pool, vault, clock, by }, body, {
         isKnown: ({ appId, clientId }) => known.isKnown(appId, clientId),
         erase: (user) => erase(context, user),

@@ -22,7 +22,7 @@ export function Nodes({ health: { nodes, now_ms: nowMs } }: { health: HealthAnsw
     {
       name: "sign",
       title: text.sign,
-      cell: (node) => (node.is_silent ? <Badge tone="bad">{sign(node)}</Badge> : text.alive),
+      cell: (node) => (node.is_silent ? <Badge tone="bad">{sign(node)}</Badge> : node.trouble || text.alive),
     },
   ];
   return (

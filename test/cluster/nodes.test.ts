@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Nats } from "../journal/jetstream/nats.ts";
+import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { Cluster, PARTITIONS } from "./cluster.ts";
+
+let nats: Nats;
+let cluster: Cluster;
+beforeAll(async () => {
+  nats = await Nats.start(3);
+  cluster = await Cluster.start(["http", "http", "http,refresh", "apply", "apply,postback"], nats);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await nats?.stop();
+});
+
+const appliers = () => cluster.nodes.filter(({ role }) => role.includes("apply"));
+const poll = { timeout: PATIENCE_MS };
+
+test("appliers share the partitions evenly, and a new one takes its share", async () => {
+  const half = PARTITIONS / 2;
+  const shares = () => cluster.holders().then((holders) => [...holders.values()].sort());
+  await expect.poll(shares, poll).toEqual([half, half]);
+  const [third] = await cluster.add("apply");
+  await expect.poll(shares, poll).toEqual([2, 3, 3]);
+  await third!.server.stop();
+  await expect.poll(shares, poll).toEqual([half, half]);
+  cluster.nodes.splice(cluster.nodes.indexOf(third!), 1);
+});
+
+test("a client that registers at one node is known at every other at once", async () => {
+  const app = await cluster.createApp();
+  const servers = cluster.nodes.filter(({ role }) => role.includes("http")).map(({ server }) => server);
+  for (let number = 0; number < 15; number += 1) {
+    const client = `client-${number}`;
+    expect((await servers[number % 3]!.register(app, client)).code).toBe(0);
+    const events = [{ type: "track", event: "begin", time: Date.now(), properties: {} }];
+    expect((await servers[(number + 1) % 3]!.collect(app, client, events)).code).toBe(0);
+    expect((await servers[(number + 2) % 3]!.collect(app, `nobody-${number}`, events)).code).toBe(2000);
+  }
+});
+
+test("whichever node is killed or frozen, nothing is lost or doubled, and no client becomes unknown", async () => {
+  const apps = [await cluster.createApp(), await cluster.createApp(), await cluster.createApp()];
+  const loads = apps.map((app) => new Load(app));
+  const begin = () => {
+    for (const load of loads) load.begin(...cluster.urls);
+  };
+  const pause = () => Promise.all(loads.map((load) => load.pause()));
+  const more = (events: number) => Promise.all(loads.map((load) => load.reach(load.acknowledged.size + events)));
+  try {
+    begin();
+    await more(100);
+    for (const node of [cluster.nodes[0]!, appliers()[0]!]) {
+      await node.killAndStart();
+      await pause();
+      begin();
+      await more(100);
+    }
+    const { manager } = await nats.operator();
+    const [stream] = await manager.streams.names().next();
+    const leader = await nats.leaderOf(manager, stream!);
+    await nats.kill(leader);
+    await more(50);
+    nats.run(leader);
+    await pause();
+    // The other takes over what a frozen applier holds, which then must not commit any more.
+    const frozen = appliers()[1]!;
+    frozen.server.child.kill("SIGSTOP");
+    await expect.poll(() => cluster.holders(), poll).toEqual(new Map([[appliers()[0]!.pid, PARTITIONS]]));
+    begin();
+    await more(50);
+    frozen.server.child.kill("SIGCONT");
+    await more(100);
+    for (const load of loads) await load.finish(...cluster.urls);
+    await cluster.settle();
+    for (const [index, load] of loads.entries())
+      expect(await audit(cluster.pool, apps[index]!, load)).toEqual(FLAWLESS);
+  } finally {
+    await pause();
+  }
+});
