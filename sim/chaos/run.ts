@@ -4,8 +4,9 @@ import { UsageError } from "../../src/errors.ts";
 import { readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { madeAt } from "../made.ts";
 import { runChaos } from "./chaos.ts";
-import type { Fault } from "./fault.ts";
-import { FAULTS, faultNamed } from "./faults/faults.ts";
+import { FAULTS } from "./faults/faults.ts";
+import { type NodesOptions, type NodesOutcome, runNodesChaos } from "./nodes/nodes-chaos.ts";
+import { NODES_FAULTS } from "./nodes/nodes-faults.ts";
 import { reliabilityPage } from "./reliability-page.ts";
 import type { RoundOutcome } from "./round.ts";
 import { isFlawless, tallyOf, tallyTables } from "./tally.ts";
@@ -21,11 +22,15 @@ docs/ARCHITECTURE.md against what was acknowledged. Ends with 1 if one is broken
   --rate N        people who arrive per second (10)
   --replay N      replay the journal every N rounds, and after the last one (20)
   --short         faults last only long enough to show their effect
+  --nodes         at an installation of several nodes that share a log; needs a nats-server
   --json FILE     write every round
   --markdown FILE write docs/RELIABILITY.md
 
 Faults:
-${FAULTS.map(({ name, what }) => `  ${name.padEnd(15)} ${what}`).join("\n")}
+${listOf(FAULTS)}
+
+Faults of several nodes:
+${listOf(NODES_FAULTS)}
 `;
 
 const OPTIONS = {
@@ -35,6 +40,7 @@ const OPTIONS = {
   rate: { type: "string", default: "10" },
   replay: { type: "string", default: "20" },
   short: { type: "boolean" },
+  nodes: { type: "boolean" },
   json: { type: "string" },
   markdown: { type: "string" },
 } as const;
@@ -45,11 +51,22 @@ await runProgram(async () => {
   const stopping = new AbortController();
   process.once("SIGINT", () => stopping.abort());
   process.once("SIGTERM", () => stopping.abort());
+  if (given.nodes === true) {
+    const isFlawless = await breakNodes({
+      rounds,
+      faults: namedOf(NODES_FAULTS, given.faults),
+      seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
+      replayEvery: wholeOf(given, "replay", { min: 1, max: 100_000 }),
+      signal: stopping.signal,
+    });
+    if (!isFlawless) process.exitCode = 1;
+    return;
+  }
   const startedMs = systemClock();
   const made = madeAt(startedMs);
   const outcomes = await runChaos({
     rounds,
-    faults: faultsOf(given.faults),
+    faults: namedOf(FAULTS, given.faults),
     seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
     form: given.short === true ? "short" : "long",
     peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }),
@@ -69,13 +86,33 @@ await runProgram(async () => {
   if (!isFlawless(tally)) process.exitCode = 1;
 });
 
-function faultsOf(names: unknown): readonly Fault[] {
-  if (typeof names !== "string") return FAULTS;
-  return names.split(",").map((name) => {
-    const fault = faultNamed(name.trim());
-    if (!fault) throw new UsageError(`--faults: there is no ${JSON.stringify(name)}; see --help.`);
+/** Tells each round. Returns whether nothing was lost, doubled or otherwise wrong. */
+async function breakNodes(options: NodesOptions): Promise<boolean> {
+  const onRound = ({ number, fault, tookMs, acknowledged, broken }: NodesOutcome) =>
+    console.log(
+      [
+        `${number}/${options.rounds} ${fault}: ${(tookMs / 1_000).toFixed(1)} s, ${acknowledged} events acknowledged`,
+        ...broken,
+      ].join("\n  "),
+    );
+  const outcomes = await runNodesChaos({ ...options, onRound });
+  const bad = outcomes.filter(({ broken }) => broken.length > 0).length;
+  const acknowledged = outcomes.at(-1)?.acknowledged ?? 0;
+  console.log(`\n${outcomes.length} rounds, ${acknowledged} events acknowledged, ${bad} rounds with something wrong.`);
+  return bad === 0;
+}
+
+function namedOf<T extends { name: string }>(faults: readonly T[], names: unknown): readonly T[] {
+  if (typeof names !== "string") return faults;
+  return names.split(",").map((given) => {
+    const fault = faults.find(({ name }) => name === given.trim());
+    if (!fault) throw new UsageError(`--faults: there is no ${JSON.stringify(given)}; see --help.`);
     return fault;
   });
+}
+
+function listOf(faults: readonly { name: string; what: string }[]): string {
+  return faults.map(({ name, what }) => `  ${name.padEnd(19)} ${what}`).join("\n");
 }
 
 function lineOf(outcome: RoundOutcome, rounds: number): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { Nats } from "../journal/jetstream/nats.ts";
-import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { Cluster, PARTITIONS } from "./cluster.ts";
 

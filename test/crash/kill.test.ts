@@ -5,7 +5,7 @@ import { decodeEntry } from "../../src/journal/entry.ts";
 import { plainBody } from "../../src/journal/packed-body.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
 import { attemptStart } from "../process/launch.ts";
-import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 

@@ -8,7 +8,7 @@ import { startOf } from "../../src/data-lock.ts";
 import { FACT_TABLES } from "../../src/db/facts.ts";
 import { cliProcess, cliProcessJson, expectFailure } from "../cli/run.ts";
 import { rowsOf } from "../db/temp-database.ts";
-import { Load } from "../support/load.ts";
+import { Load } from "../../sim/chaos/nodes/load.ts";
 import { eventually } from "../support/patience.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, CLI, environment, makeDataDir } from "./launch.ts";

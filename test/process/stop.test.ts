@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
-import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { eventually } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { App } from "../../src/db/app.ts";
-import { type Answer, call } from "./call.ts";
-import { PATIENCE_MS } from "./patience.ts";
+import type { App } from "../../../src/db/app.ts";
+import { callFor } from "../../call.ts";
+import { WAIT_MS_MAX } from "../until.ts";
 
 /** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
 type Job = { path: string; body: string; markers: string[]; registers?: string };
@@ -53,7 +53,7 @@ export class Load {
   /** Sends pending requests until every one has an answer. */
   async finish(...urls: [string, ...string[]]): Promise<void> {
     await this.pause();
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + WAIT_MS_MAX;
     while (this.#pending.some((job) => job !== undefined)) {
       if (Date.now() > until) throw new Error("The server does not take in what the clients have left.");
       await Promise.all(this.#pending.map((job, lane) => job && this.#send(lane, job, pick(urls))));
@@ -62,7 +62,7 @@ export class Load {
 
   /** Waits until this many events have been acknowledged. */
   async reach(events: number): Promise<void> {
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + WAIT_MS_MAX;
     while (this.acknowledged.size < events) {
       if (Date.now() > until) throw new Error(`Only ${this.acknowledged.size} of ${events} events were acknowledged.`);
       await sleep(5);
@@ -141,8 +141,8 @@ export class Load {
 }
 
 /** Resolves to undefined if the answer was lost, so that it is unknown whether the server has the body. */
-function post(url: string, body: string): Promise<Answer | undefined> {
-  return call(url, { method: "POST", body }).catch(() => undefined);
+function post(url: string, body: string) {
+  return callFor<unknown>(url, { method: "POST", body }).catch(() => undefined);
 }
 
 function pick<T>(list: readonly T[]): T {
