@@ -16,6 +16,7 @@ afterAll(async () => {
 });
 
 const appliers = () => cluster.nodes.filter(({ role }) => role.includes("apply"));
+const collectors = () => cluster.nodes.filter(({ role }) => role.includes("http")).map(({ server }) => server);
 const poll = { timeout: PATIENCE_MS };
 
 test("appliers share the partitions evenly, and a new one takes its share", async () => {
@@ -31,13 +32,28 @@ test("appliers share the partitions evenly, and a new one takes its share", asyn
 
 test("a client that registers at one node is known at every other at once", async () => {
   const app = await cluster.createApp();
-  const servers = cluster.nodes.filter(({ role }) => role.includes("http")).map(({ server }) => server);
+  const servers = collectors();
   for (let number = 0; number < 15; number += 1) {
     const client = `client-${number}`;
     expect((await servers[number % 3]!.register(app, client)).code).toBe(0);
     const events = [{ type: "track", event: "begin", time: Date.now(), properties: {} }];
     expect((await servers[(number + 1) % 3]!.collect(app, client, events)).code).toBe(0);
     expect((await servers[(number + 2) % 3]!.collect(app, `nobody-${number}`, events)).code).toBe(2000);
+  }
+});
+
+test("a client that is renamed at one node is unknown under the old id, and known under the new one, at every other", async () => {
+  const app = await cluster.createApp();
+  const [one, two, three] = collectors();
+  const events = [{ type: "track", event: "begin", time: Date.now(), properties: {} }];
+  expect((await one!.register(app, "before")).code).toBe(0);
+  for (const server of [two!, three!]) expect((await server.collect(app, "before", events)).code).toBe(0);
+  const query = { app_id: String(app.appId), client_id: "before" };
+  const renamed = await one!.post("user/reset_client_id", app, { new_client_id: "after" }, { query });
+  expect(renamed.code).toBe(0);
+  for (const server of [two!, three!]) {
+    expect((await server.collect(app, "after", events)).code).toBe(0);
+    await expect.poll(async () => (await server.collect(app, "before", events)).code, poll).toBe(2000);
   }
 });
 
