@@ -72,6 +72,8 @@ async function roundOf(
     begin();
     await more();
     await fault.inflict(site, random);
+    const ended = site.nodes.find(({ end }) => end !== undefined);
+    if (ended) throw new Error(ended.end);
     // A node that has started again has another port.
     await pause();
     begin();
@@ -81,7 +83,8 @@ async function roundOf(
   }
   await Promise.all(loads.map((load) => load.finish(...site.urls)));
   await site.settle();
-  return [...(await audited(site)), ...(isReplayed ? await replayed(site) : [])];
+  const ended = site.nodes.flatMap(({ end }) => end ?? []);
+  return [...ended, ...(await audited(site)), ...(isReplayed ? await replayed(site) : [])];
 }
 
 async function audited(site: NodesSite): Promise<string[]> {

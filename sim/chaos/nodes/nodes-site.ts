@@ -201,6 +201,11 @@ export class SiteNode {
     return this.#server.pid;
   }
 
+  /** Why the process is not running, as far as it has said. */
+  get end(): string | undefined {
+    return this.#server.isRunning ? undefined : `A node (${this.roles}) has ended:\n${this.#server.output}`;
+  }
+
   signal(name: "SIGSTOP" | "SIGCONT"): void {
     this.#server.signal(name);
   }

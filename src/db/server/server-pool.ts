@@ -43,6 +43,9 @@ export class ServerPool extends pg.Pool {
     class TargetClient extends pg.Client {
       constructor(own?: pg.ClientConfig) {
         super({ ...own, ...target, ...(server.sessions === "own" && { options: startUpOptions(all) }) });
+        // A connection that dies while it passes from one user to the next has no other listener, and an error that nobody
+        // listens to ends the process. Whoever gets it fails with the first statement.
+        this.on("error", () => {});
       }
     }
     super({
