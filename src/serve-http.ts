@@ -12,6 +12,7 @@ import { SeenSessions } from "./http/admin/seen-sessions.ts";
 import { CallerAddress } from "./http/caller-address.ts";
 import { close, listen } from "./http/listening.ts";
 import { Live } from "./http/live/live.ts";
+import { LiveRelay } from "./http/live/live-relay.ts";
 import { createServer } from "./http/server.ts";
 import type { AppDirectory } from "./intake/app-directory.ts";
 import type { Flow } from "./intake/flow.ts";
@@ -44,6 +45,8 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   const { journal, known, intake, progress, metrics, bodies, largeBodies, judgeThreads, budgets, refusals } = flow;
   const pace = new IntakePace(() => journal.writtenBytes);
   const live = new Live(startedAtMs);
+  const relay = flow.bus && new LiveRelay(live, flow.bus, clock);
+  flow.whenGone(({ appId, clientId }) => live.forget(appId, clientId));
   const failedSignIns = new FailedSignIns({ pool, clock, log });
   const identityProvider = config.oidc && new IdentityProvider(config.oidc);
   const { reportDatabaseUrl: replicaUrl } = config;
@@ -71,6 +74,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     budgets,
     refusals,
     live,
+    recentCalls: async (appId, bytesMax) => relay?.recent(appId, bytesMax) ?? live.recent(appId, bytesMax),
     costs,
     backups: { state: () => backups.state, overdueMs: () => backups.overdueMs },
     caller: new CallerAddress(config.trustedProxies),
@@ -90,6 +94,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   const stop = async () => {
     isStopping = true;
     costs.abort();
+    relay?.close();
     live.close();
     await close(server);
     await replica?.stop();

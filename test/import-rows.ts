@@ -61,11 +61,11 @@ const ROWS: Readonly<Record<string, string>> = {
   "intake/pace.ts": "",
   "intake/settings-copy.ts": "db domain/event intake journal",
   "intake/open-journal.ts": "apply db intake journal journal/jetstream",
-  "intake/flow.ts": "apply db/* domain intake intake/body intake/open-journal.ts intake/pace.ts journal",
+  "intake/flow.ts": "apply db/* domain domain/user intake intake/body intake/open-journal.ts intake/pace.ts journal",
   http: "contract db/* domain intake intake/body",
   "http/collect":
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
-  "http/live": "contract domain intake",
+  "http/live": "contract domain intake journal",
   "http/report":
     "contract contract/report db db/replica domain domain/access intake report/ad report/list report/metric",
   "http/admin": "admin admin/session contract db/* domain domain/access http intake outbound platform",

@@ -9,7 +9,9 @@ import { allowIdle } from "../db/engine/pool.ts";
 import { confirmCursor, readCursors } from "../db/journal-cursor.ts";
 import type { ApplyHold } from "../db/lock/apply-lock.ts";
 import { DAY_MS } from "../domain/calendar.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { type Appended, type EntryLog, endsOf, type Place, type Position } from "../journal/entry-log.ts";
+import type { LogBus } from "../journal/log-bus.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -307,6 +309,16 @@ export class Flow {
     const { applied } = this.progress;
     const waiting = endsOf(this.journal).map((end, partition) => Math.max(0, end - applied[partition]!));
     return waiting.reduce((sum, entries) => sum + entries, 0);
+  }
+
+  /** Words between the processes of a shared log. */
+  get bus(): LogBus | undefined {
+    return this.#opened.bus;
+  }
+
+  /** Calls back whenever a client was renamed or erased by way of another process. */
+  whenGone(gone: (client: UserKey) => void): void {
+    this.#shared?.whenGone(gone);
   }
 
   /** What an acknowledgement means, where that depends on other servers. */

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { canAnswer } from "../db/engine/pool.ts";
 import { goneClientOf, listenForGone } from "../db/gone-client.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { within } from "../within.ts";
@@ -23,10 +24,15 @@ export type GoneClientsOptions = {
 export class GoneClients {
   readonly #options: GoneClientsOptions;
   #listener: pg.PoolClient | undefined;
+  #whenGone: (client: UserKey) => void = () => {};
   #loop: Loop | undefined;
 
   constructor(options: GoneClientsOptions) {
     this.#options = options;
+  }
+
+  whenGone(gone: (client: UserKey) => void): void {
+    this.#whenGone = gone;
   }
 
   start(): void {
@@ -60,7 +66,9 @@ export class GoneClients {
     client.on("error", () => {});
     client.on("notification", (notification) => {
       const gone = goneClientOf(notification);
-      if (gone) known().forget(gone.appId, gone.clientId);
+      if (!gone) return;
+      known().forget(gone.appId, gone.clientId);
+      this.#whenGone(gone);
     });
     await within(ANSWER_MS_MAX, listenForGone(client));
     known().forgetAll();

@@ -9,6 +9,7 @@ import type { Appended, EntryLog, Place, Position } from "../journal/entry-log.t
 import type { JetStreamAddress } from "../journal/jetstream/address.ts";
 import { Journal } from "../journal/journal.ts";
 import { readId, readOrMakeId } from "../journal/journal-id.ts";
+import type { LogBus } from "../journal/log-bus.ts";
 import { listSegments } from "../journal/segment.ts";
 import { KIB, LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -24,6 +25,8 @@ export type OpenedJournal = {
   files: JournalFiles | undefined;
   /** What an acknowledgement means, where that depends on other servers. */
   promise: string | undefined;
+  /** Between the processes of a shared log. */
+  bus: LogBus | undefined;
 };
 
 export type JournalEvents = {
@@ -54,7 +57,7 @@ export async function openJournal(config: Config, events: JournalEvents): Promis
     pendingBytesMax: config.journalPendingBytesMax,
   });
   const address = { kind: "file", id: journal.id, dir: journal.dir } as const;
-  return { journal, address, files: new JournalFiles(journal, events.log), promise: undefined };
+  return { journal, address, files: new JournalFiles(journal, events.log), promise: undefined, bus: undefined };
 }
 
 async function openStreams(config: Config, address: JetStreamAddress, events: JournalEvents): Promise<OpenedJournal> {
@@ -72,6 +75,7 @@ async function openStreams(config: Config, address: JetStreamAddress, events: Jo
     address: { kind: "jetstream", id, partitions, address },
     files: undefined,
     promise: promise.sentence,
+    bus: journal.bus,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from "../db/engine/database.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import type { EntryLog, Place } from "../journal/entry-log.ts";
 import type { Log } from "../log.ts";
 import { CursorWatch } from "./cursor-watch.ts";
@@ -40,6 +41,10 @@ export class SharedLog {
       isAwaited: () => progress.isAwaited,
       onReached: ({ receivedAtMs, ...place }) => onReached(place, receivedAtMs),
     });
+  }
+
+  whenGone(gone: (client: UserKey) => void): void {
+    this.#gone.whenGone(gone);
   }
 
   start(): void {

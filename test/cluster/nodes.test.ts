@@ -57,6 +57,31 @@ test("a client that is renamed at one node is unknown under the old id, and know
   }
 });
 
+test("the live stream of one node shows the calls of another", async () => {
+  const app = await cluster.createApp();
+  const [one, two] = collectors();
+  await one!.register(app, "watched");
+  const abort = new AbortController();
+  const headers = { authorization: `Bearer ${app.appKey}` };
+  const url = `${one!.url}/event_center/api/v1/event/stream?app_id=${app.appId}`;
+  const { body } = await fetch(url, { headers, signal: abort.signal });
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  let shown = "";
+  const reading = (async () => {
+    for (;;) shown += (await reader.read()).value ?? "";
+  })().catch(() => {});
+  const events = [{ type: "track", event: "seen_elsewhere", time: Date.now(), properties: {} }];
+  await expect
+    .poll(async () => {
+      const body = { client_id: "watched", event_list: events };
+      await two!.post("event/collect/", app, body, { headers: { "turbo-debug-mode": "1" } });
+      return shown;
+    }, poll)
+    .toContain("seen_elsewhere");
+  abort.abort();
+  await reading;
+});
+
 test("whichever node is killed or frozen, nothing is lost or doubled, and no client becomes unknown", async () => {
   const apps = [await cluster.createApp(), await cluster.createApp(), await cluster.createApp()];
   const loads = apps.map((app) => new Load(app));

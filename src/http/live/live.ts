@@ -68,6 +68,31 @@ export class Live {
     };
   }
 
+  /** Watches for somebody at another process, who is told new calls only. */
+  watchFor(watched: Watched, watcher: Watcher): Watch {
+    const traffic = this.#trafficOf(watched.appId);
+    const watching = new Watching(watched, watcher, "elsewhere");
+    traffic.add(watching);
+    return { takeMissed: () => watching.takeMissed(), stop: () => void traffic.remove(watching) };
+  }
+
+  /** What is watched at this process. */
+  watched(): Watched[] {
+    const all = [...this.#traffic.values()].flatMap((traffic) => [...traffic.watching]);
+    return all.flatMap(({ place, watched }) => (place === "here" ? [watched] : []));
+  }
+
+  /** Tells the watchers at this process a call that another process has answered. */
+  showFromElsewhere(appId: number, answered: LiveCall): void {
+    this.#lastId += 1;
+    const call = { ...answered, id: this.#lastId };
+    const watching = [...(this.#traffic.get(appId)?.watching ?? [])];
+    const takers = watching.filter((one) => one.place === "here" && one.takes(call));
+    if (takers.length === 0) return;
+    const told = toldOf(call);
+    for (const { watcher } of takers) watcher.tell(told);
+  }
+
   /** The remembered calls of an app, oldest first: the newest ones that fit into `bytesMax`. */
   recent(appId: number, bytesMax: number): LiveCall[] {
     const calls: LiveCall[] = [];
@@ -119,9 +144,7 @@ export class Live {
     const call = this.#shown(answered);
     const takers = [...traffic.watching].filter((watching) => watching.takes(call));
     if (!isRemembered && takers.length === 0) return;
-    const { id, at_ms, client_id, endpoint, debug } = call;
-    const head = { id, at_ms, client_id, endpoint, debug };
-    const told = new Told(head, textOf(call), call);
+    const told = toldOf(call);
     if (isRemembered) this.#remember(traffic, told);
     for (const { watcher } of takers) watcher.tell(told);
   }
@@ -149,6 +172,11 @@ export class Live {
     }
     return traffic;
   }
+}
+
+function toldOf(call: LiveCall): Told {
+  const { id, at_ms, client_id, endpoint, debug } = call;
+  return new Told({ id, at_ms, client_id, endpoint, debug }, textOf(call), call);
 }
 
 /** The client named in the body of a call that was refused before its client was read. */

@@ -15,18 +15,21 @@ export type Watcher = {
 /** A watcher, and the number of calls told in the current second. */
 export class Watching {
   readonly watcher: Watcher;
-  readonly #watched: Watched;
+  readonly watched: Watched;
+  /** Where the watcher is: at this process, or at another one that it shows the calls to. */
+  readonly place: "here" | "elsewhere";
   #secondMs = 0;
   #told = 0;
   #missed = 0;
 
-  constructor(watched: Watched, watcher: Watcher) {
-    this.#watched = watched;
+  constructor(watched: Watched, watcher: Watcher, place: "here" | "elsewhere" = "here") {
+    this.watched = watched;
     this.watcher = watcher;
+    this.place = place;
   }
 
   takes(call: LiveCall): boolean {
-    if (!isWantedBy(this.#watched, call) || !hasWantedEvent(this.#watched, { head: call, call })) return false;
+    if (!isWantedBy(this.watched, call) || !hasWantedEvent(this.watched, { head: call, call })) return false;
     if (call.debug) return true;
     if (call.at_ms - this.#secondMs >= 1_000 || call.at_ms < this.#secondMs) {
       this.#secondMs = call.at_ms;

@@ -8,10 +8,12 @@ import { type Loop, startLoop } from "../../loop.ts";
 import { SharedRoom } from "../../shared-room.ts";
 import { type NewEntry, payloadOf } from "../entry.ts";
 import type { Appended, EntryLog, LogReader, Place, Position } from "../entry-log.ts";
+import type { LogBus } from "../log-bus.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import type { JetStreamAddress } from "./address.ts";
 import { partitionOfApp } from "./app-partition.ts";
 import { openLink } from "./link.ts";
+import { NatsBus } from "./nats-bus.ts";
 import { assertUsable, promiseOf, type ServerPromise } from "./nats-server.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { announcementOf, openStreams, subjectOf } from "./streams.ts";
@@ -52,6 +54,7 @@ type Partition = { stream: string; subject: string; end: Position; bytesPerEntry
 export class JetStreamLog implements EntryLog {
   readonly id: string;
   readonly promise: ServerPromise;
+  readonly bus: LogBus;
   readonly #options: JetStreamLogOptions;
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
@@ -83,6 +86,7 @@ export class JetStreamLog implements EntryLog {
       this.#announce(appended);
     });
     this.promise = promiseOf({ version: connection.info?.version ?? "", replicas: options.address.replicas });
+    this.bus = new NatsBus(connection, options.address.name);
     void this.#watchConnection();
     void this.#hearOthers();
     this.#measuring = startLoop({

@@ -20,7 +20,7 @@ export function doctorRoutes(routes: FastifyInstance, context: OperationContext)
     path: "doctor",
     summary: "Mistakes in how an app sends its data",
     description:
-      "Found in the last calls that this process remembers (all of debug mode, a sample of the rest) and in the tables.",
+      "Found in the last calls that the processes remember (all of debug mode, a sample of the rest) and in the tables.",
     access: "detail",
     query: doctorQuery,
     answer: doctorEnvelope,
@@ -36,7 +36,7 @@ async function examine(context: OperationContext, app: ServedApp, wantedSinceMs:
   const nowMs = context.clock();
   const sinceMs = Math.min(nowMs, Math.max(wantedSinceMs, nowMs - DAY_MS));
   const { appId, metadata } = app;
-  const calls = context.live.recent(appId, CALLS_BYTES_MAX).filter(({ at_ms }) => at_ms >= sinceMs);
+  const calls = (await context.recentCalls(appId, CALLS_BYTES_MAX)).filter(({ at_ms }) => at_ms >= sinceMs);
   const known = await knownFacts(context, app, { nowMs, sinceMs });
   const findings = diagnose({ appId, nowMs, metadata, calls, ...known });
   return {
