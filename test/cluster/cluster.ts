@@ -44,7 +44,7 @@ export class Cluster {
       DATABASE_URL: databaseUrl(this.database.name),
       DATABASE_CONNECTIONS_MAX: "4",
       SECRET_KEY: TEST_KEY.secretKey,
-      LOG_URL: `nats://${servers.join(",")}/${this.#name}?replicas=${servers.length}&partitions=${PARTITIONS}&mib=64`,
+      LOG_URL: `nats://${servers.join(",")}/${this.#name}?replicas=${servers.length}&partitions=${PARTITIONS}&mib=64&versions=any`,
       DEMO_APP: "off",
     };
   }

@@ -49,6 +49,10 @@ export class NatsServers {
     this.#processes.get(index)?.kill(name);
   }
 
+  wakeAll(): void {
+    for (const index of this.#processes.keys()) this.signal(index, "SIGCONT");
+  }
+
   async kill(index: number): Promise<void> {
     const process = this.#processes.get(index);
     if (!process || process.exitCode !== null || process.signalCode !== null) return;
@@ -58,6 +62,7 @@ export class NatsServers {
   }
 
   async end(): Promise<void> {
+    this.wakeAll();
     for (const index of this.#processes.keys()) await this.kill(index);
     rmSync(this.dir, { recursive: true, force: true });
   }

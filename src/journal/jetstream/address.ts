@@ -17,6 +17,8 @@ export type JetStreamAddress = {
   replicas: number;
   /** The most bytes of one partition. Above it, entries are refused. */
   bytesMax: number;
+  /** Also nats-servers whose replicas are known to disagree, for trials; undefined: only those that keep the promise. */
+  versions?: "any";
 };
 
 const FORM =
@@ -25,6 +27,7 @@ const HOST = /^(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/;
 const DEFAULTS = { name: "touchpoint", partitions: 8, replicas: 3, mib: 4_096 } as const;
 const FILES = ["ca", "cert", "key", "creds"] as const;
 const NUMBERS = ["partitions", "replicas", "mib"] as const;
+const KEYS: readonly string[] = [...NUMBERS, ...FILES, "versions"];
 
 /** Reads nats://user:password@host:port,host:port/name?replicas=3. Throws what is wrong, without quoting a secret. */
 export function readJetStreamAddress(url: string): JetStreamAddress {
@@ -35,8 +38,8 @@ export function readJetStreamAddress(url: string): JetStreamAddress {
   if (wrong !== undefined) throw new Error(`has no usable address in ${JSON.stringify(wrong)}.`);
   const given = new URLSearchParams(query);
   for (const key of given.keys()) {
-    if (![...FILES, ...NUMBERS].some((known) => known === key))
-      throw new Error(`does not understand ${JSON.stringify(key)}; it knows ${[...NUMBERS, ...FILES].join(", ")}.`);
+    if (!KEYS.includes(key))
+      throw new Error(`does not understand ${JSON.stringify(key)}; it knows ${KEYS.join(", ")}.`);
   }
   if (!/^[\w-]*$/.test(name)) throw new Error("must name the log with letters, digits, _ and - alone.");
   const { ca, cert, key, creds } = filesOf(given);
@@ -50,6 +53,7 @@ export function readJetStreamAddress(url: string): JetStreamAddress {
     partitions: numberOf(given, "partitions", 256),
     replicas: replicasOf(given),
     bytesMax: numberOf(given, "mib", 16 * KIB * KIB) * KIB * KIB,
+    ...versionsOf(given),
   };
 }
 
@@ -76,4 +80,11 @@ function replicasOf(given: URLSearchParams): number {
   // An even number survives no more losses than the odd one before it.
   if (replicas % 2 === 0) throw new Error("must have 1, 3 or 5 for replicas.");
   return replicas;
+}
+
+function versionsOf(given: URLSearchParams): Pick<JetStreamAddress, "versions"> {
+  const versions = given.get("versions");
+  if (versions === null) return {};
+  if (versions === "any") return { versions };
+  throw new Error("must have any for versions, or not name it.");
 }

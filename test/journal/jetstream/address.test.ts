@@ -14,6 +14,7 @@ test.each([
     "tls://a?ca=/ca.pem&cert=/c.pem&key=/k.pem&creds=/x.creds",
     { servers: ["a"], tls: { ca: "/ca.pem", cert: "/c.pem", key: "/k.pem" }, creds: "/x.creds", ...DEFAULTS },
   ],
+  ["nats://a?versions=any", { servers: ["a"], ...DEFAULTS, versions: "any" }],
   [
     "nats://a/x?replicas=1&partitions=16&mib=64",
     { servers: ["a"], name: "x", replicas: 1, partitions: 16, bytesMax: 64 * MIB },
@@ -30,6 +31,7 @@ test.each([
   ["nats://a?replicas=2", /1, 3 or 5 for replicas/],
   ["nats://a?partitions=0", /from 1 to 256 for partitions/],
   ["nats://a?mib=x", /for mib/],
+  ["nats://a?versions=2.9", /must have any for versions/],
   ["nats://a?sync=always", /does not understand "sync"/],
 ])("%s is refused", (url, message) => {
   expect(() => readJetStreamAddress(url)).toThrow(message);

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { UsageError } from "../../../src/errors.ts";
 import type { LogItem } from "../../../src/journal/entry-log.ts";
 import type { JetStreamLog } from "../../../src/journal/jetstream/jetstream-log.ts";
 import { eventually } from "../../support/patience.ts";
@@ -79,5 +80,26 @@ test("without a majority entries are refused and none is acknowledged; with one 
   await expect(log.append(entryOf("refused"))).rejects.toMatchObject({ reason: "overloaded", retryAfterS: 5 });
   nats.run(others[0]!);
   acknowledged.set("second", await eventually(() => log.append(entryOf("second"))));
+  await expectKept(log, acknowledged);
+});
+
+test("a leader that freezes and goes on loses nothing that was acknowledged, or its version is refused", async () => {
+  // Debian 12 has no other version.
+  const refused = (error: UsageError) => error;
+  const log = await nats.open({ versions: "agreeing" }).catch(refused);
+  if (log instanceof UsageError) return expect(log.message).toMatch(/has the version 2\.(9|10)\./);
+  const { manager } = await nats.operator();
+  const { acknowledged, stop } = appendOn(log);
+  for (let freezes = 0; freezes < 2; freezes += 1) {
+    const began = acknowledged.size;
+    await eventually(() => expect(acknowledged.size).toBeGreaterThan(began + 200));
+    const index = await nats.leaderOf(manager, STREAM);
+    nats.signal(index, "SIGSTOP");
+    const before = acknowledged.size;
+    await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 200));
+    nats.signal(index, "SIGCONT");
+    await eventually(async () => expect(await nats.isCurrent(manager, { stream: STREAM, index })).toBe(true));
+  }
+  await stop();
   await expectKept(log, acknowledged);
 });

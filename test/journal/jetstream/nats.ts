@@ -1,12 +1,15 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { NatsServers } from "../../../sim/chaos/nodes/nats-servers.ts";
+import { UsageError } from "../../../src/errors.ts";
 import { JetStreamLog, type JetStreamLogOptions } from "../../../src/journal/jetstream/jetstream-log.ts";
 import { MIB } from "../../../src/limits.ts";
 import { createLog } from "../../../src/log.ts";
 import { eventually } from "../../support/patience.ts";
 
-export type Wish = Partial<JetStreamLogOptions & { name: string; partitions: number; bytesMax: number }>;
+export type Wish = Partial<
+  JetStreamLogOptions & { name: string; partitions: number; bytesMax: number; versions: "any" | "agreeing" }
+>;
 
 /** Real nats-servers on this machine, with the logs and the connections that a test opens there. */
 export class Nats extends NatsServers {
@@ -20,14 +23,17 @@ export class Nats extends NatsServers {
 
   /** A log at these servers, once they are able to make it. */
   async open(options: Wish = {}): Promise<JetStreamLog> {
-    const log = await eventually(() => this.tryOpen(options));
+    const log = await eventually(() => this.tryOpen(options).catch(refusalOf));
+    if (log instanceof UsageError) throw log;
     this.#ends.push(() => log.close());
     return log;
   }
 
-  tryOpen({ name = "test", partitions = 1, bytesMax = 64 * MIB, ...options }: Wish = {}): Promise<JetStreamLog> {
+  tryOpen(wish: Wish = {}): Promise<JetStreamLog> {
+    const { name = "test", partitions = 1, bytesMax = 64 * MIB, versions = "any", ...options } = wish;
+    const address = { servers: this.servers, name, partitions, replicas: this.servers.length, bytesMax };
     return JetStreamLog.open({
-      address: { servers: this.servers, name, partitions, replicas: this.servers.length, bytesMax },
+      address: versions === "any" ? { ...address, versions } : address,
       entryBytesMax: MIB,
       pendingBytesMax: 64 * MIB,
       log: createLog("silent"),
@@ -53,8 +59,21 @@ export class Nats extends NatsServers {
     });
   }
 
+  /** Whether a server has everything that the leader of a stream has. */
+  async isCurrent(manager: JetStreamManager, { stream, index }: { stream: string; index: number }): Promise<boolean> {
+    const { cluster } = await manager.streams.info(stream);
+    return cluster?.replicas?.find(({ name }) => name === `n${index}`)?.current ?? false;
+  }
+
   async stop(): Promise<void> {
+    this.wakeAll();
     await Promise.all(this.#ends.map((end) => end()));
     await this.end();
   }
+}
+
+/** A refusal is final; other errors pass once the servers have found each other. */
+function refusalOf(error: unknown): UsageError {
+  if (error instanceof UsageError) return error;
+  throw error;
 }

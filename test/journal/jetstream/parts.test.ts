@@ -47,18 +47,42 @@ test.each([
 
 test("a promise is a sentence that names what the operator can change", () => {
   expect(promiseOf({ version: "2.9.10", replicas: 3 }).sentence).toBe(
-    "Acknowledged entries are held by 2 of 3 nats-servers, and reach their disks within two minutes: version 2.9.10 cannot sync earlier.",
+    "Acknowledged entries are held by 2 of 3 nats-servers unless one of them freezes and goes on, and reach their disks within two minutes: version 2.9.10 cannot sync earlier.",
   );
   expect(promiseOf({ version: "2.10.5", replicas: 1 }).sentence).toBe(
     "Acknowledged entries are held by one nats-server, and are on their disks if `sync_interval: always` is set there.",
   );
 });
 
+const INFO = { client_id: 1, go: "", host: "", port: 1, proto: 1, server_id: "", server_name: "", version: "2.9.10" };
+const USABLE = { ...INFO, jetstream: true, max_payload: 100 };
+
 test("a server without JetStream is refused", () => {
-  const info = { client_id: 1, go: "", host: "", port: 1, proto: 1, server_id: "", server_name: "", version: "2.9.10" };
-  const usable = { ...info, jetstream: true, max_payload: 100 };
-  expect(() => assertUsable(usable, { entryBytesMax: 100 })).not.toThrow();
-  expect(() => assertUsable({ ...usable, jetstream: false }, { entryBytesMax: 100 })).toThrow(UsageError);
+  const usage = { entryBytesMax: 100, address: { replicas: 1 } };
+  expect(() => assertUsable(USABLE, usage)).not.toThrow();
+  expect(() => assertUsable({ ...USABLE, jetstream: false }, usage)).toThrow(UsageError);
+});
+
+test.each([
+  ["2.9.10", "refused"],
+  ["2.10.22", "refused"],
+  ["2.10.23", "taken"],
+  ["2.10.27-RC.1", "taken"],
+  ["2.15.1", "taken"],
+  ["3.0.0", "taken"],
+])("replicas at servers of version %s are %s, and a single server is always taken", (version, outcome) => {
+  const open = (address: { replicas: number; versions?: "any" }) => {
+    try {
+      assertUsable({ ...USABLE, version }, { entryBytesMax: 100, address });
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      return "refused";
+    }
+    return "taken";
+  };
+  expect(open({ replicas: 3 })).toBe(outcome);
+  expect(open({ replicas: 3, versions: "any" })).toBe("taken");
+  expect(open({ replicas: 1 })).toBe("taken");
 });
 
 test.each<[string, { first_seq: number; last_seq: number; deleted?: number[] }, number, number]>([
