@@ -19,9 +19,12 @@ beforeEach(async () => {
 });
 afterAll(() => stage.close());
 
+const losses = () =>
+  replayLosses(stage.pool, { id: stage.journal.id, unit: "bytes", sources: [sourceOf(stage.journal, 0)] });
+
 test("a rebuild from the only journal, intact, loses nothing", async () => {
   await stage.pool.query("insert into journal_cursor values ('of a process that only sends', 0)");
-  expect(await replayLosses(stage.pool, sourceOf(stage.journal, 0))).toEqual([]);
+  expect(await losses()).toEqual([]);
 });
 
 test("a rebuild from a journal without its beginning loses the entries there", async () => {
@@ -32,7 +35,7 @@ test("a rebuild from a journal without its beginning loses the entries there", a
   await stage.journal.skipTo(durable);
   await stage.collect("u", [pay("o3", 100)]);
   await stage.applyAll();
-  expect(await replayLosses(stage.pool, sourceOf(stage.journal, 0))).toEqual([
+  expect(await losses()).toEqual([
     `${durable} applied bytes of this journal are gone (see JOURNAL_KEEP_DAYS) or damaged.`,
     "The tables hold 3 events, 1 users and 3 orders; this journal holds 1 events.",
   ]);
@@ -40,7 +43,7 @@ test("a rebuild from a journal without its beginning loses the entries there", a
 
 test("a rebuild from a journal that ends before its cursor loses the applied entries beyond its end", async () => {
   await stage.pool.query("update journal_cursor set position = position + 50");
-  expect(await replayLosses(stage.pool, sourceOf(stage.journal, 0))).toEqual([
+  expect(await losses()).toEqual([
     expect.stringMatching(/^50 applied bytes of this journal/),
     expect.stringMatching(/^The tables hold/),
   ]);
@@ -54,14 +57,14 @@ test("a rebuild loses entries damaged after they were applied, but not those dam
   await stage.journal.close();
   overwrite(segmentPath(dir, 0), durable + 20);
   stage.journal = await openJournal(dir);
-  expect(await replayLosses(stage.pool, sourceOf(stage.journal, 0))).toEqual([
+  expect(await losses()).toEqual([
     expect.stringMatching(/^\d+ applied bytes of this journal are gone .* or damaged\.$/),
     "The tables hold 4 events, 1 users and 4 orders; this journal holds 3 events.",
   ]);
   await stage.restart();
   await emptyFacts(stage.pool, stage.term);
   await stage.applyAll();
-  expect([await stage.count("orders"), await replayLosses(stage.pool, sourceOf(stage.journal, 0))]).toEqual([3, []]);
+  expect([await stage.count("orders"), await losses()]).toEqual([3, []]);
 });
 
 function overwrite(path: string, at: number): void {

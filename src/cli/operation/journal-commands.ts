@@ -1,49 +1,40 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type pg from "pg";
 import { replaySetAside } from "../../admin/operation/set-aside.ts";
 import { Applier } from "../../apply/applier.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
-import { type Config, configFromEnvironment } from "../../config.ts";
+import { configFromEnvironment } from "../../config.ts";
 import { holderOf } from "../../data-lock.ts";
 import { addAudit } from "../../db/audit-log.ts";
 import { countOtherProcesses } from "../../db/engine/database.ts";
 import { emptyFacts, endReplay } from "../../db/facts.ts";
-import { readCursor } from "../../db/journal-cursor.ts";
 import { ApplyLock } from "../../db/lock/apply-lock.ts";
-import { countRequested, countSetAside, listSetAside } from "../../db/set-aside.ts";
+import { countRequested, countSetAside } from "../../db/set-aside.ts";
 import { UsageError } from "../../errors.ts";
-import { poolDisk } from "../../journal/disk.ts";
-import { decodeEntry } from "../../journal/entry.ts";
-import { Journal } from "../../journal/journal.ts";
-import { readId } from "../../journal/journal-id.ts";
-import { beginningOf } from "../../journal/packed-body.ts";
-import { fileSource, JournalReader } from "../../journal/reader.ts";
-import { listSegments } from "../../journal/segment.ts";
 import { Unconfirmed } from "../../journal/unconfirmed.ts";
-import { LIMITS } from "../../limits.ts";
 import { createLog } from "../../log.ts";
 import { commandLine, deskOf } from "../desk.ts";
-import { ProgressBar, parseInteger, print, tableOf } from "../output.ts";
+import { ProgressBar, parseInteger, print } from "../output.ts";
 import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "../session.ts";
+import { findStopped } from "./journal-files.ts";
+import { type InspectOptions, inspect } from "./journal-inspect.ts";
 import { replayLosses } from "./replay-losses.ts";
 
 type Json = { json?: boolean };
 const REPLAY_MS_MAX = 600_000;
-/** Bytes of a listed entry's body that are shown. */
-const SHOWN_BYTES = 120;
 
 export function journalCommands(program: Command): void {
   const journal = program.command("journal").description("The append-only log of everything acknowledged");
 
   journal
     .command("inspect")
-    .description("Show segments, how far they are applied, and entries that were set aside")
+    .description("Show segments or partitions, how far they are applied, and entries that were set aside")
     .option("--entries <count>", "also list this many entries", parseInteger, 0)
     .option("--from <position>", "where to begin listing", parseInteger, 0)
+    .option("--partition <number>", "the partition to list entries of, where there are several", parseInteger, 0)
     .option("--json", "print JSON")
-    .action((options: { entries: number; from: number } & Json) => inspect(options));
+    .action((options: InspectOptions) => inspect(options));
 
   journal
     .command("replay")
@@ -54,88 +45,6 @@ export function journalCommands(program: Command): void {
     .action((options: { all?: boolean; yes?: boolean } & Json) =>
       options.all ? replayAll(options) : replayAside(options),
     );
-}
-
-async function inspect(options: { entries: number; from: number } & Json): Promise<void> {
-  await withDatabase(async ({ config, pool }) => {
-    const { dir, id } = await journalOf(config);
-    const applied = await readCursor(pool, { journalId: id, partition: 0 });
-    const segments = (await listSegments(dir)).map((segment) => ({
-      segment: segment.path,
-      from: segment.from,
-      bytes: segment.bytes,
-      file_bytes: segment.fileBytes,
-      state:
-        segment.from + segment.bytes <= applied ? "applied" : segment.from >= applied ? "waiting" : "partly applied",
-      written: new Date(segment.modifiedAtMs).toISOString(),
-    }));
-    const setAside = (await listSetAside(pool, { limit: LIMITS.setAsideListed })).map(({ payload, ...row }) => ({
-      ...row,
-      bytes: payload.length,
-    }));
-    const entries = options.entries > 0 ? await readEntries(dir, segments, options) : [];
-    const picture = { journal_id: id, applied, segments, set_aside: setAside, entries };
-    print(picture, options, () =>
-      [
-        `Journal ${id}, applied up to ${applied}`,
-        tableOf(segments),
-        ...(setAside.length > 0 ? ["Set aside:", tableOf(setAside)] : []),
-        ...(entries.length > 0 ? ["Entries:", tableOf(entries)] : []),
-      ].join("\n\n"),
-    );
-  });
-}
-
-async function readEntries(
-  dir: string,
-  segments: readonly { from: number; bytes: number }[],
-  options: { entries: number; from: number },
-) {
-  const first = segments[0]?.from ?? 0;
-  const last = segments.at(-1);
-  const until = last ? last.from + last.bytes : 0;
-  const reader = new JournalReader(dir, Math.max(first, options.from));
-  const rows: Record<string, unknown>[] = [];
-  while (rows.length < options.entries) {
-    const items = await reader.read({ until, bytesMax: 1 });
-    const [item] = items;
-    if (!item) break;
-    if (item.kind === "damage") {
-      rows.push({
-        from: item.from,
-        bytes: item.until - item.from,
-        kind: "damage",
-        app: "",
-        client: "",
-        received: "",
-        body: "",
-      });
-      continue;
-    }
-    const entry = decodeEntry(item.payload);
-    const { head } = entry;
-    const shown = (await beginningOf(entry, SHOWN_BYTES)).toString("utf8");
-    const received = new Date(head.at).toISOString();
-    rows.push({
-      from: item.from,
-      bytes: item.until - item.from,
-      kind: head.kind,
-      app: head.app,
-      client: head.client,
-      received,
-      body: shown,
-    });
-  }
-  await reader.close();
-  return rows;
-}
-
-async function journalOf(config: Config): Promise<{ dir: string; id: string }> {
-  if (config.jetstream) throw new UsageError("This command reads a journal in files, and LOG_URL names another log.");
-  const dir = join(config.dataDir, "journal");
-  const id = await readId(dir);
-  if (id === undefined) throw new UsageError(`There is no journal in ${config.dataDir} yet.`);
-  return { dir, id };
 }
 
 /** Waits until the apply role has replayed all entries, which it does between two batches. */
@@ -157,30 +66,21 @@ async function replayAside(options: Json): Promise<void> {
   );
 }
 
-/** The journal's end. Opening the journal cuts off a record that a crash left half-written. */
-async function recoveredEnd(dir: string, config: Config): Promise<number> {
-  const journal = await Journal.open(dir, {
-    log: createLog("error"),
-    disk: poolDisk,
-    pendingBytesMax: config.journalPendingBytesMax,
-  });
-  await journal.close();
-  return journal.durable;
-}
-
 async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) throw new UsageError(`Stop the server first: process ${holder.pid} is applying the journal.`);
   assertBegun(config);
-  const { dir, id } = await journalOf(config);
+  const journal = await findStopped(config);
+  const { id } = journal;
   const lock = new ApplyLock({ journalId: id, log: createLog("error"), clock: systemClock });
   const rebuild = async ({ pool, erasureKey }: DatabaseSession) => {
     const by = commandLine();
     await requireNoSender(pool);
-    const durable = await recoveredEnd(dir, config);
-    const source = fileSource({ id, dir }, () => durable);
-    const losses = options.yes ? [] : await replayLosses(pool, source);
+    const whole = await journal.open();
+    const { sources, unit } = whole;
+    const total = sources.reduce((sum, { end }) => sum + end(), 0);
+    const losses = options.yes ? [] : await replayLosses(pool, whole);
     if (losses.length > 0)
       throw new UsageError(
         `Nothing was changed, because data would be lost. ${losses.join(" ")} To proceed anyway, add --yes.`,
@@ -192,32 +92,40 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
       address: by.address,
       action: "journal/replay",
       appId: null,
-      details: { journal: id, bytes: durable },
+      details: { journal: id, [unit]: total },
     });
     await emptyFacts(pool, term);
     const bar = new ProgressBar("Replaying");
+    const done = sources.map(() => 0);
     const applier = new Applier({
       pool,
-      sources: [source],
+      sources,
       erasureKey,
       log: createLog("error"),
-      writtenBytes: source.end,
+      // Nobody writes, so there is no pace to keep.
+      writtenBytes: () => 0,
       term: () => term,
-      onApplied: ({ position }) => bar.show(position, durable),
+      onApplied: ({ partition, position }) => {
+        done[partition] = position;
+        bar.show(
+          done.reduce((sum, one) => sum + one, 0),
+          total,
+        );
+      },
     });
     while ((await applier.turn()) === "busy");
     await applier.close();
     await endReplay(pool, { term, nowMs: systemClock() });
     // Wherever an earlier cursor was, all of this journal has been applied.
-    await new Unconfirmed(dir).end();
+    if (journal.files) await new Unconfirmed(journal.files.dir).end();
     const setAside = await countSetAside(pool);
     print(
-      { bytes: durable, set_aside: setAside },
+      { [unit]: total, set_aside: setAside },
       options,
-      () => `${durable} bytes of journal applied, ${setAside} entries set aside.`,
+      () => `${total} ${unit} of journal applied, ${setAside} entries set aside.`,
     );
   };
-  await withOwnDatabase(config, rebuild, { lock });
+  await withOwnDatabase(config, rebuild, { lock }).finally(() => journal.close());
 }
 
 /** Requires that nobody is sending postbacks: what becomes of them meanwhile would not be recorded. */

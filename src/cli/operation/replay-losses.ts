@@ -7,29 +7,35 @@ import type { LogItem, LogSource } from "../../journal/entry-log.ts";
 
 const JOURNALS_NAMED = 5;
 
+/** A journal with all of its partitions. `unit`: what its positions count. */
+export type WholeJournal = { id: string; unit: "bytes" | "entries"; sources: readonly LogSource[] };
+
 /** Sentences that say what tables rebuilt from this journal alone would lack; empty when they would lack nothing. */
-export async function replayLosses(pool: pg.Pool, journal: LogSource): Promise<string[]> {
-  const others = await loadOtherCursors(pool, journal.journalId);
-  const missing = await missingBytes(pool, journal);
+export async function replayLosses(pool: pg.Pool, { id, unit, sources }: WholeJournal): Promise<string[]> {
+  const others = await loadOtherCursors(pool, id);
+  let missing = 0;
+  for (const source of sources) missing += await missingIn(pool, source);
   const losses: string[] = [];
   if (others.length > 0) {
-    const named = others.slice(0, JOURNALS_NAMED).map(({ journalId, position }) => `${journalId}: ${position} bytes`);
+    const named = others.slice(0, JOURNALS_NAMED).map(({ journalId, position }) => `${journalId}: up to ${position}`);
     const more = others.length > JOURNALS_NAMED ? ", …" : "";
     losses.push(`Other journals have filled these tables as well (${named.join(", ")}${more}).`);
   }
   if (missing > 0) {
-    losses.push(`${missing} applied bytes of this journal are gone (see JOURNAL_KEEP_DAYS) or damaged.`);
+    losses.push(`${missing} applied ${unit} of this journal are gone (see JOURNAL_KEEP_DAYS) or damaged.`);
   }
   if (losses.length === 0) return [];
   const { events, users, orders } = await countFacts(pool);
+  let held = 0;
+  for (const source of sources) held += await countEvents(source);
   losses.push(
-    `The tables hold ${events} events, ${users} users and ${orders} orders; this journal holds ${await countEvents(journal)} events.`,
+    `The tables hold ${events} events, ${users} users and ${orders} orders; this journal holds ${held} events.`,
   );
   return losses;
 }
 
-/** Applied bytes that can no longer be read. Bytes that could not be read back then are not a loss. */
-async function missingBytes(pool: pg.Pool, journal: LogSource): Promise<number> {
+/** How much was applied and can no longer be read. What could not be read back then is not a loss. */
+async function missingIn(pool: pg.Pool, journal: LogSource): Promise<number> {
   const { journalId, partition } = journal;
   const applied = await readCursor(pool, journal);
   let missing = Math.max(0, applied - journal.end());

@@ -3,9 +3,9 @@ import { elapsedMs } from "../../clock.ts";
 import { messageOf, UsageError } from "../../errors.ts";
 import type { LogSource, Position } from "../entry-log.ts";
 import type { JetStreamAddress } from "./address.ts";
-import { openLink } from "./link.ts";
+import { type Link, openLink } from "./link.ts";
 import { StreamReader } from "./stream-reader.ts";
-import { openStreams, streamOf } from "./streams.ts";
+import { findStreams, openStreams, streamOf } from "./streams.ts";
 
 /** How long a start waits for servers that are starting too: a cluster first has to elect leaders. */
 const WAIT_MS = 30_000;
@@ -40,11 +40,44 @@ export async function openStreamSources(
   end: (partition: number) => Position,
 ): Promise<{ sources: readonly LogSource[]; close(): Promise<void> }> {
   const link = await openLink(address);
-  const sources = Array.from({ length: partitions }, (_, partition) => ({
-    journalId: id,
-    partition,
-    end: () => end(partition),
-    read: (from: Position) => new StreamReader({ ...link, stream: streamOf(address.name, partition) }, from),
-  }));
+  const sources = Array.from({ length: partitions }, (_, partition) =>
+    streamSource(link, { id, partition, stream: streamOf(address.name, partition), end: () => end(partition) }),
+  );
   return { sources, close: () => link.connection.close() };
+}
+
+/** A stream as it was found. Its entries lie between `first` and `source.end()`. */
+export type FoundStream = { stream: string; first: Position; entries: number; bytes: number; source: LogSource };
+
+export type FoundLog = { id: string; streams: readonly FoundStream[]; close(): Promise<void> };
+
+/** An existing log, up to where it ends now. Nothing is made or changed. */
+export async function findLog(address: JetStreamAddress): Promise<FoundLog> {
+  const servers = address.servers.join(", ");
+  const link = await openLink(address).catch((error: unknown) => {
+    throw new UsageError(`No nats-server answers at ${servers}: ${messageOf(error)}`);
+  });
+  try {
+    const found = await findStreams(link.manager, address.name);
+    if (!found) throw new UsageError(`There is no log ${address.name} at ${servers} yet.`);
+    const { id } = found;
+    const streams = found.streams.map(({ config, state }, partition) => ({
+      stream: config.name,
+      first: Math.max(0, state.first_seq - 1),
+      entries: state.messages,
+      bytes: state.bytes,
+      source: streamSource(link, { id, partition, stream: config.name, end: () => state.last_seq }),
+    }));
+    return { id, streams, close: () => link.connection.close() };
+  } catch (error) {
+    await link.connection.close();
+    throw error;
+  }
+}
+
+function streamSource(
+  link: Link,
+  { id, partition, stream, end }: { id: string; partition: number; stream: string; end: () => Position },
+): LogSource {
+  return { journalId: id, partition, end, read: (from) => new StreamReader({ ...link, stream }, from) };
 }

@@ -48,6 +48,17 @@ export async function openStreams(manager: JetStreamManager, wish: StreamsWish):
   return { id: log, streams };
 }
 
+/** The streams of a log as they are, or undefined when it was never made. */
+export async function findStreams(manager: JetStreamManager, name: string): Promise<OpenedStreams | undefined> {
+  const first = await find(manager, streamOf(name, 0));
+  if (!first) return undefined;
+  const { log, partitions = 1 } = descriptionOf(first);
+  const streams = [first];
+  for (let partition = 1; partition < partitions; partition += 1)
+    streams.push(await manager.streams.info(streamOf(name, partition)));
+  return { id: log, streams };
+}
+
 async function openFirst(manager: JetStreamManager, wish: StreamsWish): Promise<StreamInfo> {
   const stream = streamOf(wish.name, 0);
   const found = await find(manager, stream);
