@@ -160,10 +160,6 @@ function clashesIn(config: Config): string[] {
       Boolean(config.reportDatabaseUrl) && !config.databaseUrl,
       "REPORT_DATABASE_URL: is of use only together with DATABASE_URL.",
     ],
-    [
-      Boolean(config.jetstream) && config.backupDir !== "",
-      "BACKUP_DIR: a log in JetStream is not part of backups yet.",
-    ],
     [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
     [
       oidc?.people === "create" && oidc.roles?.size === 0,

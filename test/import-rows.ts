@@ -55,7 +55,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
   "admin/report": "admin contract/admin db/* domain/access domain/user report report/list",
-  backup: "db/* domain intake/settings-copy.ts journal",
+  backup: "db/* domain intake/settings-copy.ts journal journal/jetstream",
   intake: "db db/engine db/lock domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",

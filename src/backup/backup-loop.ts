@@ -190,10 +190,10 @@ export class Backups {
 
   #take(dir: string, signal: AbortSignal): Promise<number> {
     const { config, database, take = takeInThread } = this.#options;
-    const { dataDir, databaseUrl, secretKey, diskFreeBytesMin, logLevel, backupPassphrase } = config;
+    const { dataDir, databaseUrl, secretKey, diskFreeBytesMin, jetstream, logLevel, backupPassphrase } = config;
     const passphrase = backupPassphrase === "" ? undefined : backupPassphrase;
     const settings: WorkerSettings = {
-      config: { dataDir, databaseUrl, secretKey, diskFreeBytesMin },
+      config: { dataDir, databaseUrl, secretKey, diskFreeBytesMin, jetstream },
       connection: database.direct.connection,
       logLevel,
       wish: { dir, passphrase, by: { name: "scheduled backup", address: hostname() } },

@@ -10,7 +10,7 @@ import { type BackupWish, takeBackup } from "./take.ts";
 
 /** The settings of the thread that takes one scheduled backup. */
 export type WorkerSettings = {
-  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey" | "diskFreeBytesMin">;
+  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey" | "diskFreeBytesMin" | "jetstream">;
   connection: Connection;
   logLevel: LogLevel;
   wish: Omit<BackupWish, "onProgress">;

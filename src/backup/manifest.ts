@@ -30,7 +30,15 @@ export type SavedJournal = {
   segments: SavedSegment[];
   /** Journals of other data folders that fill the same tables. Only their positions are known here. */
   others: { journalId: string; position: number }[];
+  /** Where the entries are from when their log is in JetStream. */
+  log?: SavedLog;
 };
+
+/**
+ * A log in JetStream. Its entries between `cursors` and `ends` are in the backup as a journal in files of its own, which
+ * begins at 0 and has an id that no cursor knows: an id never returns with other positions.
+ */
+export type SavedLog = { id: string; cursors: number[]; ends: number[] };
 
 /** The contents of a backup. The file is written last: without it there is no backup. */
 export type Manifest = {

@@ -1,5 +1,4 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -19,7 +18,7 @@ import { checkBackup, type OnPart } from "./check.ts";
 import { unboxKey } from "./key-box.ts";
 import { assertSameSums, claimDatabase, loadTables } from "./load.ts";
 import type { Manifest } from "./manifest.ts";
-import { placeJournal, planJournal } from "./restored-journal.ts";
+import { type PlacedEntries, placeEntries, planEntries } from "./restored-entries.ts";
 import { Aside, openTarget } from "./target.ts";
 
 export type RestoreWish = {
@@ -33,18 +32,15 @@ export type RestoreWish = {
   onProgress: OnPart<"check" | "load">;
 };
 
-export type Restored = {
+export type Restored = PlacedEntries & {
   manifest: Manifest;
-  /** How far the journal reaches; a server applies it from the cursor on. */
-  until: number;
-  journal: "restored" | "kept";
   /** Waiting postbacks that count as begun. */
   doubted: number;
   foreign: string[];
 };
 
 type RestoreDeps = {
-  config: DatabaseConfig & Pick<Config, "secretKey">;
+  config: DatabaseConfig & Pick<Config, "secretKey" | "jetstream">;
   log: Log;
   clock: Clock;
 };
@@ -66,8 +62,7 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   const folder = await lockDataDir(config.dataDir, { log });
   try {
-    const places = { dir, journalDir: join(config.dataDir, "journal") };
-    const plan = await planJournal(places, manifest.journal, existing);
+    const entries = await planEntries(config, { dir, saved: manifest.journal, existing });
     const aside = new Aside(config.dataDir, clock());
     if (existing === "replace" && config.databaseUrl === "") await aside.putCluster(log);
     const { pool, stop } = await openTarget(config, log);
@@ -79,14 +74,12 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
         if (key.isOther) aside.put("secret.key");
         restoreKey(config, key.key);
       }
-      if (plan.existing === "aside") aside.put("journal");
-      await placeJournal(places, manifest.journal, plan);
+      const placed = await placeEntries(entries, { dir, saved: manifest.journal, aside });
       const { foreign } = await loadTables({ pool, log, clock }, { dir, manifest, onProgress: wish.onProgress });
       await assertSameSums(pool, manifest.database.sums);
       await migrate(pool, { log, clock, restore: { only: undefined } });
       const doubted = await finish(pool, { manifest, wish, nowMs: clock() });
-      const journal = plan.existing === "kept" ? "kept" : "restored";
-      return { manifest, until: plan.until, journal, doubted, foreign };
+      return { manifest, ...placed, doubted, foreign };
     } finally {
       await stop();
     }

@@ -14,7 +14,7 @@ import { openPool, transactionOn } from "../db/engine/pool.ts";
 import { assertRestored } from "../db/engine/restore-mark.ts";
 import { readTable, writePortably } from "../db/engine/table-copy.ts";
 import { loadInstallation } from "../db/installation.ts";
-import { loadOtherCursors, readCursor } from "../db/journal-cursor.ts";
+import { loadOtherCursors, readCursors } from "../db/journal-cursor.ts";
 import type { Connection } from "../db/server/server.ts";
 import { UsageError } from "../errors.ts";
 import { readId } from "../journal/journal-id.ts";
@@ -25,9 +25,10 @@ import { findVault } from "../vault.ts";
 import { VERSION } from "../version.ts";
 import { draftOf, placeOf, removeLeftovers, TABLE_FOLDER } from "./draft.ts";
 import { assertPassphrase, boxKey } from "./key-box.ts";
-import { MANIFEST, type Manifest, type SavedTable, textOfManifest } from "./manifest.ts";
+import { MANIFEST, type Manifest, type SavedJournal, type SavedTable, textOfManifest } from "./manifest.ts";
 import { packFile, RowMeter } from "./packed-file.ts";
 import { JOURNAL_FOLDER, saveJournal } from "./saved-journal.ts";
+import { readLogId, saveLog } from "./saved-log.ts";
 
 /** Between two statements of the snapshot a slow disk may have to take what was packed. */
 const IDLE_MS_MAX = 3_600_000;
@@ -37,7 +38,7 @@ const LOOK_BYTES = 16 * MIB;
 const ROOM = 1.5;
 
 export type BackupSource = {
-  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey" | "diskFreeBytesMin">;
+  config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey" | "diskFreeBytesMin" | "jetstream">;
   connection: Connection;
   log: Log;
   clock: Clock;
@@ -119,12 +120,7 @@ async function withConnection<T>(source: BackupSource, work: (client: pg.PoolCli
 async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWish): Promise<Manifest> {
   const { config, clock } = source;
   const beganAtMs = clock();
-  const journalDir = join(config.dataDir, "journal");
-  const journalId = await readId(journalDir);
-  if (journalId === undefined)
-    throw new UsageError(
-      `There is no journal in ${config.dataDir}: set DATA_DIR to the folder of the server, on its machine.`,
-    );
+  const journalId = await journalIdOf(config);
   await assertRestored(client);
   const details = {
     folder: placeOf(wish.dir),
@@ -141,25 +137,26 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
   await holdJournal(client);
   const room = new Room(wish.dir, config.diskFreeBytesMin * ROOM);
   await room.assert();
-  const { database, cursor, others, key } = await saveTables(client, { source, wish, room, journalId });
-  const { until, segments } = await saveJournal({
-    dir: wish.dir,
-    journalDir,
-    cursor,
-    beforeWrite: (bytes) => room.take(bytes),
-    onProgress: (done, total) => wish.onProgress("journal", done, total),
-  });
+  const { database, cursors, others, key } = await saveTables(client, { source, wish, room, journalId });
+  const journal = await saveEntries(cursors, { source, wish, room, journalId });
   if (!(await releaseJournal(client))) throw new Error("The connection that held the journal was lost.");
   return {
     format: 1,
     made_by: VERSION,
     began_at_ms: beganAtMs,
     ended_at_ms: clock(),
-    bytes: [...database.tables, ...segments].reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: [...database.tables, ...journal.segments].reduce((sum, { bytes }) => sum + bytes, 0),
     database,
-    journal: { id: journalId, cursor, until, segments, others },
+    journal: { ...journal, others },
     key,
   };
+}
+
+async function journalIdOf({ dataDir, jetstream }: BackupSource["config"]): Promise<string> {
+  if (jetstream) return readLogId(jetstream);
+  const id = await readId(join(dataDir, "journal"));
+  if (id !== undefined) return id;
+  throw new UsageError(`There is no journal in ${dataDir}: set DATA_DIR to the folder of the server, on its machine.`);
 }
 
 type Parts = { source: BackupSource; wish: BackupWish; room: Room; journalId: string };
@@ -175,7 +172,7 @@ async function saveTables(client: pg.PoolClient, { source, wish, room, journalId
       const tables = await listTables(tx, "durable");
       await lockTables(tx, namesOf(tables));
       const { version } = await describeDatabase(tx);
-      const cursor = await readCursor(tx, { journalId, partition: 0 });
+      const cursors = await readCursors(tx, journalId);
       const others = await loadOtherCursors(tx, journalId);
       const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
       const saved = await saveEach(tx, tables, { wish, room });
@@ -188,10 +185,26 @@ async function saveTables(client: pg.PoolClient, { source, wish, room, journalId
         sequences: await listSequences(tx),
         sums: await loadBackupSums(tx),
       };
-      return { database, cursor, others, key };
+      return { database, cursors, others, key };
     },
     "snapshot",
   );
+}
+
+/** What the tables do not have yet, up to what is acknowledged now. */
+async function saveEntries(
+  cursors: readonly number[],
+  { source, wish, room, journalId: id }: Parts,
+): Promise<Omit<SavedJournal, "others">> {
+  const { dataDir, jetstream: address } = source.config;
+  const options = {
+    dir: wish.dir,
+    beforeWrite: (bytes: number) => room.take(bytes),
+    onProgress: (done: number, total: number) => wish.onProgress("journal", done, total),
+  };
+  if (address) return saveLog({ ...options, address, id, cursors });
+  const cursor = cursors[0] ?? 0;
+  return { id, cursor, ...(await saveJournal({ ...options, journalDir: join(dataDir, "journal"), cursor })) };
 }
 
 const namesOf = (tables: readonly StoredTable[]) => tables.map(({ name }) => name);

@@ -41,7 +41,13 @@ export class BackupStage {
     const { diskFreeBytesMin = 0, ...more } = wish;
     const dir = more.dir ?? join(this.folder(), "backup");
     const url = databaseUrl(this.source.database.name);
-    const config = { dataDir: this.dataDir, databaseUrl: url, secretKey: TEST_KEY.secretKey, diskFreeBytesMin };
+    const config = {
+      dataDir: this.dataDir,
+      databaseUrl: url,
+      secretKey: TEST_KEY.secretKey,
+      diskFreeBytesMin,
+      jetstream: undefined,
+    };
     const manifest = await takeBackup(
       { config, connection: { kind: "url", url, sessions: "own" }, log, clock },
       { passphrase: undefined, by: BY, onProgress: () => {}, ...more, dir },
@@ -82,7 +88,14 @@ export class BackupStage {
 }
 
 function configOf({ dataDir, url, secretKey }: Target) {
-  return { dataDir, databaseUrl: url, databaseDirectUrl: "", databaseConnectionsMax: 2, secretKey };
+  return {
+    dataDir,
+    databaseUrl: url,
+    databaseDirectUrl: "",
+    databaseConnectionsMax: 2,
+    secretKey,
+    jetstream: undefined,
+  };
 }
 
 export type Target = { pool: pg.Pool; dataDir: string; url: string; secretKey: string };

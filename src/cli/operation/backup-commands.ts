@@ -8,7 +8,6 @@ import { takeBackup } from "../../backup/take.ts";
 import { type Trial, tryBackup } from "../../backup/trial.ts";
 import { elapsedMs, systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
-import { UsageError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
 import { commandLine } from "../desk.ts";
 import { ProgressBar, print } from "../output.ts";
@@ -61,15 +60,8 @@ export function backupCommands(program: Command): void {
     );
 }
 
-/** Backups hold the journal in files. */
-function configOfFiles(): Config {
-  const config = configFromEnvironment();
-  if (config.jetstream) throw new UsageError("A log in JetStream (LOG_URL) is not part of backups yet.");
-  return config;
-}
-
 async function take(dir: string, options: TakeOptions): Promise<void> {
-  const config = configOfFiles();
+  const config = configFromEnvironment();
   const startedMs = elapsedMs();
   const bars = barsOf({ tables: "Tables   ", journal: "Journal  " });
   const passphrase = passphraseOf(config, options);
@@ -84,7 +76,7 @@ async function take(dir: string, options: TakeOptions): Promise<void> {
   print(result, options, () =>
     [
       `${result.rows} rows of ${result.tables} tables and ${result.journal_bytes} bytes of journal are in ${dir} (${manifest.bytes} bytes).`,
-      `The tables have the journal up to ${manifest.journal.cursor}, and the copy reaches to ${manifest.journal.until}.`,
+      reachOf(manifest.journal),
       manifest.key.box
         ? "The key is in it, under the passphrase."
         : `The key is not in it: keep a copy elsewhere (fingerprint ${manifest.key.fingerprint}).`,
@@ -97,8 +89,13 @@ async function take(dir: string, options: TakeOptions): Promise<void> {
   );
 }
 
+function reachOf({ cursor, until, log }: Manifest["journal"]): string {
+  if (!log) return `The tables have the journal up to ${cursor}, and the copy reaches to ${until}.`;
+  return `The tables have the partitions of the log ${log.id} up to ${log.cursors.join(", ")}, and the copy reaches to ${log.ends.join(", ")}.`;
+}
+
 async function restore(dir: string, options: RestoreOptions): Promise<void> {
-  const config = configOfFiles();
+  const config = configFromEnvironment();
   const startedMs = elapsedMs();
   const restored = await restoreBackup(
     { config, log, clock: systemClock },
@@ -111,12 +108,13 @@ async function restore(dir: string, options: RestoreOptions): Promise<void> {
       onProgress: barsOf({ check: "Checking ", load: "Restoring" }),
     },
   );
-  const { manifest, journal, until, doubted, foreign } = restored;
+  const { manifest, journal, until, waiting, doubted, foreign } = restored;
   const result = {
     dir,
     ...summaryOf(manifest),
     journal,
     journal_until: until,
+    ...(waiting !== undefined && { log_entries: waiting }),
     postbacks_in_doubt: doubted,
     not_restored: foreign,
     seconds: secondsSince(startedMs),
@@ -124,20 +122,31 @@ async function restore(dir: string, options: RestoreOptions): Promise<void> {
   print(result, options, () => sentencesOf(restored, options).join("\n"));
 }
 
-function sentencesOf({ manifest, journal, until, doubted, foreign }: Restored, options: RestoreOptions): string[] {
-  const { cursor } = manifest.journal;
+function sentencesOf(restored: Restored, options: RestoreOptions): string[] {
+  const { manifest, doubted, foreign } = restored;
   const { rows, tables } = summaryOf(manifest);
   return [
     `${rows} rows of ${tables} tables are restored, and the ledgers equal those of the backup of ${new Date(manifest.began_at_ms).toISOString()}.`,
-    journal === "kept"
-      ? `The journal that was there continues the backup: the next start applies it from ${cursor} to ${until}.`
-      : `The next start applies the journal from ${cursor} to ${until}.`,
+    ...entriesOf(restored),
     ...(options.postbacks === "unsure"
       ? [
           `${doubted} waiting postbacks, and those of the journal, may have been sent since: they go only to platforms that recognise repeats, the others fail as "may have counted".`,
         ]
       : []),
     ...(foreign.length > 0 ? [`Not restored, because no migration makes them: ${foreign.join(", ")}.`] : []),
+  ];
+}
+
+/** What becomes of the entries that the tables of the backup do not have. */
+function entriesOf({ manifest, journal, until, waiting }: Restored): string[] {
+  const { cursor, log } = manifest.journal;
+  const kept = journal === "kept" ? "The journal that was there continues the backup: the" : "The";
+  if (waiting !== undefined) return [`${kept} next start applies ${waiting} entries of the log that LOG_URL names.`];
+  const applied = `${kept} next start applies the journal from ${cursor} to ${until}.`;
+  if (!log) return [applied];
+  return [
+    applied,
+    `The backup was taken from the log ${log.id}: what it has acknowledged since comes back only with LOG_URL.`,
   ];
 }
 
@@ -168,6 +177,7 @@ function summaryOf({ database, journal, ...manifest }: Manifest) {
     cursor: journal.cursor,
     journal_until: journal.until,
     journal_bytes: journal.segments.reduce((sum, segment) => sum + segment.plain_bytes, 0),
+    ...(journal.log && { log: journal.log }),
     key: manifest.key.fingerprint,
     has_key: manifest.key.box !== null,
   };

@@ -51,15 +51,23 @@ export type FoundStream = { stream: string; first: Position; entries: number; by
 
 export type FoundLog = { id: string; streams: readonly FoundStream[]; close(): Promise<void> };
 
-/** An existing log, up to where it ends now. Nothing is made or changed. */
 export async function findLog(address: JetStreamAddress): Promise<FoundLog> {
-  const servers = address.servers.join(", ");
+  const found = await lookForLog(address);
+  if (!found) throw new UsageError(`There is no log ${address.name} at ${address.servers.join(", ")} yet.`);
+  return found;
+}
+
+/** An existing log, up to where it ends now, or undefined. Nothing is made or changed. */
+export async function lookForLog(address: JetStreamAddress): Promise<FoundLog | undefined> {
   const link = await openLink(address).catch((error: unknown) => {
-    throw new UsageError(`No nats-server answers at ${servers}: ${messageOf(error)}`);
+    throw new UsageError(`No nats-server answers at ${address.servers.join(", ")}: ${messageOf(error)}`);
   });
   try {
     const found = await findStreams(link.manager, address.name);
-    if (!found) throw new UsageError(`There is no log ${address.name} at ${servers} yet.`);
+    if (!found) {
+      await link.connection.close();
+      return undefined;
+    }
     const { id } = found;
     const streams = found.streams.map(({ config, state }, partition) => ({
       stream: config.name,
