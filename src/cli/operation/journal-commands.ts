@@ -19,6 +19,7 @@ import { ProgressBar, parseInteger, print } from "../output.ts";
 import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "../session.ts";
 import { findStopped } from "./journal-files.ts";
 import { type InspectOptions, inspect } from "./journal-inspect.ts";
+import { type MoveOptions, moveJournal } from "./journal-move.ts";
 import { replayLosses } from "./replay-losses.ts";
 
 type Json = { json?: boolean };
@@ -45,6 +46,15 @@ export function journalCommands(program: Command): void {
     .action((options: { all?: boolean; yes?: boolean } & Json) =>
       options.all ? replayAll(options) : replayAside(options),
     );
+
+  journal
+    .command("move")
+    .description(
+      "Apply the journal to its end, so that the next start can use another one (the server must be stopped)",
+    )
+    .requiredOption("--to <place>", "files, or what LOG_URL is going to be")
+    .option("--json", "print JSON")
+    .action((options: MoveOptions) => moveJournal(options));
 }
 
 /** Waits until the apply role has replayed all entries, which it does between two batches. */
