@@ -3,7 +3,7 @@ import { Applier } from "../../apply/applier.ts";
 import { systemClock } from "../../clock.ts";
 import { type Config, configFromEnvironment } from "../../config.ts";
 import { holderOf } from "../../data-lock.ts";
-import { ApplyLock } from "../../db/apply-lock.ts";
+import { ApplyLock } from "../../db/lock/apply-lock.ts";
 import { addAudit } from "../../db/audit-log.ts";
 import { readCursors } from "../../db/journal-cursor.ts";
 import { ApiError, messageOf, UsageError } from "../../errors.ts";
@@ -92,7 +92,7 @@ async function applyToEnd(
   const done = await cursors();
   const total = sources.reduce((sum, { end }) => sum + end(), 0);
   const sumOf = (positions: readonly number[]) => positions.reduce((sum, position) => sum + position, 0);
-  const term = await lock.claim();
+  const [term] = await lock.claim();
   const applier = new Applier({
     pool,
     sources,

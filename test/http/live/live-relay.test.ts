@@ -35,6 +35,8 @@ const answered = (client: string, atMs = NOW): AnsweredCall => ({
   debug: false,
   code: 0,
   msg: "success",
+  ip: "",
+  ua: "",
   errors: [],
   body: () => ({ client_id: client, event_list: [] }),
   bytes: 20,
