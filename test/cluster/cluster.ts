@@ -16,17 +16,18 @@ export class Cluster {
   readonly nats: Nats;
   readonly nodes: Node[] = [];
   readonly #name: string;
+  readonly #more: Record<string, string>;
 
-  private constructor(database: TempDatabase, nats: Nats, name: string) {
+  constructor(database: TempDatabase, nats: Nats, more: Record<string, string> = {}) {
     this.database = database;
     this.nats = nats;
-    this.#name = name;
+    this.#name = database.name.replaceAll(/\W/g, "_");
+    this.#more = more;
   }
 
   /** Starts one node for each of the given roles. */
   static async start(roles: readonly string[], nats: Nats): Promise<Cluster> {
-    const database = await migratedDatabase();
-    const cluster = new Cluster(database, nats, database.name.replaceAll(/\W/g, "_"));
+    const cluster = new Cluster(await migratedDatabase(), nats);
     await cluster.add(...roles);
     return cluster;
   }
@@ -46,6 +47,7 @@ export class Cluster {
       SECRET_KEY: TEST_KEY.secretKey,
       LOG_URL: `nats://${servers.join(",")}/${this.#name}?replicas=${servers.length}&partitions=${PARTITIONS}&mib=64&versions=any`,
       DEMO_APP: "off",
+      ...this.#more,
     };
   }
 
