@@ -66,6 +66,20 @@ export async function findDueLanes(executor: Executor, lanes: readonly string[],
 }
 
 /**
+ * Makes rows due now that a clock that was ahead, and is right again, has put off: a row that nobody has tried is due at
+ * once, and a failed attempt is repeated after `waitMsMax` at most. Claimed rows stay with their holder, whose clock may
+ * be the one that is ahead. Such rows are looked for, because apply must not read the clock to avoid them.
+ */
+export async function hastenOutbox(executor: Executor, options: { nowMs: number; waitMsMax: number }): Promise<void> {
+  const { nowMs, waitMsMax } = options;
+  await execute(
+    executor,
+    sql`update outbox set due_at_ms = ${nowMs} where not in_flight and due_at_ms > ${nowMs}
+      and (attempts = 0 or due_at_ms > ${nowMs + waitMsMax})`,
+  );
+}
+
+/**
  * Claims due rows until `leaseUntilMs`; after that they are due again. `except`: rows that the caller still holds
  * itself.
  */

@@ -3,7 +3,7 @@ import { type Clock, elapsedMs } from "../clock.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadCallbacks } from "../db/callback.ts";
 import { loadMediaTokens } from "../db/media-token.ts";
-import { findDueLanes } from "../db/outbox.ts";
+import { findDueLanes, hastenOutbox } from "../db/outbox.ts";
 import { loadAccounts } from "../db/platform-account.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
 import { calendarOf } from "../domain/calendar.ts";
@@ -37,6 +37,8 @@ export type WorkerOptions = {
 
 const IDLE_MS = 500;
 const SETTINGS_MS = 2_000;
+/** How often rows are looked for that a wrong clock has put off. It reads the outbox, which is long while a platform is down. */
+const HASTEN_MS = 10_000;
 /** The lease in deadlines: an attempt may need a new token, and each of three calls may take its whole deadline. */
 const LEASE_DEADLINES = 6;
 
@@ -53,6 +55,7 @@ export class PostbackWorker {
   #settingsDueMs = Number.NEGATIVE_INFINITY;
   /** Ends the lanes when another process is to send, or when this one stops. */
   #lanesEnd: AbortController | undefined;
+  #hastenDueMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
     const { pool, vault, clock, deadlineMs, connectionsMax, mayCallPrivate } = options;
@@ -85,6 +88,7 @@ export class PostbackWorker {
     }
     if (maySend) this.#lanesEnd ??= endingWith(signal);
     if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
+    if (this.#elapsed() >= this.#hastenDueMs) await this.#hasten();
     const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
     const due = await findDueLanes(
       this.#options.pool,
@@ -111,6 +115,12 @@ export class PostbackWorker {
     await this.rest();
     this.#toPlatforms.close();
     this.#toApps.close();
+  }
+
+  async #hasten(): Promise<void> {
+    const { pool, clock, backOffMs } = this.#options;
+    await hastenOutbox(pool, { nowMs: clock(), waitMsMax: Math.max(0, ...backOffMs) });
+    this.#hastenDueMs = this.#elapsed() + HASTEN_MS;
   }
 
   async #loadSettings(): Promise<void> {

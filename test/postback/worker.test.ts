@@ -174,6 +174,42 @@ describe("a process that died while sending", () => {
   });
 });
 
+describe("a clock that was ahead and is right again", () => {
+  const AHEAD_MS = 26 * 3_600_000;
+
+  test("does not put off a postback that nobody has tried", async () => {
+    await stage.oceanEngine(engine.url);
+    await oneUser("bytedance");
+    await stage.pool.query("update outbox set due_at_ms = $1", [stage.nowMs + 600_000]);
+    await stage.send(stage.worker());
+    expect(await stage.postbacks("status, attempts")).toEqual([{ status: 1, attempts: 1 }]);
+  });
+
+  test("puts off no attempt by more than the longest wait", async () => {
+    await stage.oceanEngine(engine.url);
+    await oneUser("bytedance");
+    fails(engine, "busy");
+    stage.nowMs += AHEAD_MS;
+    const worker = stage.worker();
+    await stage.send(worker);
+    expect(await stage.outbox("attempts")).toEqual([{ attempts: 1 }]);
+    stage.nowMs -= AHEAD_MS;
+    await stage.send(worker);
+    expect(await stage.postbacks("status, attempts")).toEqual([{ status: 1, attempts: 2 }]);
+  });
+
+  test("leaves claimed rows to the process that holds them", async () => {
+    await stage.oceanEngine(engine.url);
+    await oneUser("bytedance");
+    const lane = laneOf({ appId: stage.stage.app.appId, adPlatform: "bytedance", advertiserId: "" });
+    const aheadMs = stage.nowMs + AHEAD_MS;
+    await claimOutbox(stage.pool, { lane, nowMs: aheadMs, leaseUntilMs: aheadMs + 6_000, limit: 10 });
+    await stage.send(stage.worker());
+    expect(engine.accepted).toEqual([]);
+    expect(await stage.outbox("in_flight, due_at_ms")).toEqual([{ in_flight: true, due_at_ms: aheadMs + 6_000 }]);
+  });
+});
+
 test("an account gets no more calls per second than it allows", async () => {
   await stage.oceanEngine(engine.url, { ratePerS: 3 });
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");

@@ -23,8 +23,8 @@ const step: Fault = {
 };
 
 /**
- * Drains before the clock is set right: whatever is due by a clock that is ahead, Apple's late answers included, would be
- * due late afterwards.
+ * Drains before the clock is set right: Apple's late answers, which are due by a clock that is ahead, would be due late
+ * afterwards. Postbacks would not: their sender looks for those that are put off too far.
  */
 async function drainAll(site: Site): Promise<void> {
   await site.drain();
