@@ -18,9 +18,9 @@ const micros = sql`coalesce(d.pulled_micros, d.estimated_micros)`;
 
 /** The measures of the rows d. */
 export const UNPRICED = {
-  ad_micros: sql`sum(${micros})`,
-  ad_pulled_micros: sql`sum(d.pulled_micros)`,
-  ad_estimated_micros: sql`sum(d.estimated_micros)`,
+  ad_micros: sql`sum_bigint(${micros})`,
+  ad_pulled_micros: sql`sum_bigint(d.pulled_micros)`,
+  ad_estimated_micros: sql`sum_bigint(d.estimated_micros)`,
 };
 
 /** One row beside all days of the user u: the sums, in all and within each window. */

@@ -23,5 +23,7 @@ function windowEnd(model: WindowModel, days: number, base: Base): Sql {
 
 /** The sum of the rows d within each window, under names such as pay_d7. */
 export function windowSums(what: "pay" | "ad", amount: Sql, base: Base): Sql[] {
-  return windowsOf(base).map(({ name, within }) => sql`sum(${amount}) ${within} as ${identifier(`${what}_${name}`)}`);
+  return windowsOf(base).map(
+    ({ name, within }) => sql`sum_bigint(${amount}) ${within} as ${identifier(`${what}_${name}`)}`,
+  );
 }

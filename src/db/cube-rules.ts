@@ -7,7 +7,7 @@ type Sums = Partial<Record<UserMeasure, Sql>>;
 type Days = { appId: number; fromDay: string; untilDay: string };
 
 /** How the cube counts payments to which a share rule applies. Shares in ten-thousandths of cents are millionths. */
-const [RULED, SHARE] = [sql`sum(d.cents)`, sql`sum(d.cents * d.share_bp)`];
+const [RULED, SHARE] = [sql`sum_bigint(d.cents)`, sql`sum_bigint(d.cents * d.share_bp)`];
 
 /** The measures of one row d for each payment. `span`: the whole spans of 24 hours from the base to the payment. */
 export function ruledSums(span: Sql): Sql {
@@ -30,8 +30,8 @@ export const ruledInAll = ofUser(["ruled_cents", "share_micros"]);
 
 /** The measures of the payments x of a user's day, each with its share s. */
 export const ruledOfDay: Sums = {
-  ruled_cents: sql`sum(x.cents)`,
-  share_micros: sql`sum(x.cents * s.share_bp)`,
+  ruled_cents: sql`sum_bigint(x.cents)`,
+  share_micros: sql`sum_bigint(x.cents * s.share_bp)`,
 };
 
 /** The payments of the user u to which a rule applies, as the table d. A refund goes by the rule of its order. */

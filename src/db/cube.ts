@@ -64,7 +64,7 @@ function touchRows(range: UserRange): Sql {
     left join lateral (select ${touchDayColumns} from user_day d
       where d.app_id = u.app_id and d.client_id = u.client_id) d on true
     left join lateral (
-      select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
+      select count(*) as postbacks, sum_bigint(p.back_cents) as postback_cents from postback p
       where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}
       group by p.client_id) p on true
     left join lateral (select ${touchRefunds} from ${refundsOf(appId)} group by d.client_id) r on true
@@ -103,12 +103,15 @@ function ruledOf(appId: number, sums: Sql): Sql {
   return sql`left join lateral (select ${sums} from ${ruledPaymentsOf(appId)}) s on true`;
 }
 
-/** What users did within their windows. Activity before the base has a negative span and is in no window. */
+/**
+ * What users did within their windows. Activity before the base has a negative span and is in no window. Sums stay
+ * bigints (`sum_bigint`): as numerics, a slice of 17,000 users took 720 ms of processor time instead of 490.
+ */
 function cohortDays(base: Base): Sums {
   const days: Sums = {};
   for (const { name, within } of windowsOf(base)) {
-    days[`pay_${name}`] = sql`sum(d.pay_cents) ${within}`;
-    days[`ad_${name}`] = sql`sum(d.ad_micros) ${within}`;
+    days[`pay_${name}`] = sql`sum_bigint(d.pay_cents) ${within}`;
+    days[`ad_${name}`] = sql`sum_bigint(d.ad_micros) ${within}`;
   }
   for (const kept of RETENTION_DAYS)
     days[`kept_${kept}`] = flag(sql`bool_or(d.day = u.registered_day + ${literal(kept)})`);
@@ -141,7 +144,7 @@ function cohortSums(days: Sums): Sums {
 
 /** The refunds of a user, in all and within each window. */
 function refundSums(base: Base): Sql {
-  const all = [sql`sum(d.cents) as refund_cents`, sql`count(*) as refund_count`];
+  const all = [sql`sum_bigint(d.cents) as refund_cents`, sql`count(*) as refund_count`];
   return listed([...all, ...windowSums("pay", sql`d.cents`, base)]);
 }
 
@@ -164,11 +167,11 @@ const touchDays: Sums = {
   payers: flag(sql`bool_or(d.pay_count > 0)`),
   first_payers: flag(sql`bool_or(d.pay_count > 0)`),
   ad_users: flag(sql`bool_or(d.ad_count > 0)`),
-  pay_cents: sql`sum(d.pay_cents)`,
+  pay_cents: sql`sum_bigint(d.pay_cents)`,
   pay_count: sql`sum(d.pay_count)`,
-  ad_micros: sql`sum(d.ad_micros)`,
+  ad_micros: sql`sum_bigint(d.ad_micros)`,
   ad_count: sql`sum(d.ad_count)`,
-  ad_reported_micros: sql`sum(d.ad_micros)`,
+  ad_reported_micros: sql`sum_bigint(d.ad_micros)`,
 };
 const [touchDayColumns, registeredDayColumns] = [columnsOf(touchDays), columnsOf(registeredDays)];
 const touchSums: Sums = {
@@ -197,8 +200,8 @@ function occurredRows(range: UserRange): Sql {
     when min(before.day) is null then ${NEVER} when bool_or(${before}) then d.day - min(before.day)
     else coalesce(d.day - ${lastDay(condition)}, ${NEVER}) end`;
   return sql`select client_id, day, ${dimensionList(fine)}, ${activityMeasures}, ${gapList} from (
-      select u.client_id, d.day, ${userDimensions(range)}, sum(d.pay_cents) as pay_cents, sum(d.pay_count) as pay_count,
-        sum(d.ad_micros) as ad_micros, sum(d.ad_count) as ad_count,
+      select u.client_id, d.day, ${userDimensions(range)}, sum_bigint(d.pay_cents) as pay_cents, sum(d.pay_count) as pay_count,
+        sum_bigint(d.ad_micros) as ad_micros, sum(d.ad_count) as ad_count,
         coalesce(d.day - min(before.day), ${NEVER}) as active_gap,
         ${gap(sql`sum(d.pay_count) > 0`, sql`before.pay_count > 0`, sql`e.pay_count > 0`)} as pay_gap,
         ${gap(sql`sum(d.ad_count) > 0`, sql`before.ad_count > 0`, sql`e.ad_count > 0`)} as ad_gap,
@@ -254,12 +257,12 @@ const activityMeasures = measures({
 });
 const unpricedMeasures = measures(UNPRICED);
 const refundMeasures = measures({
-  pay_cents: sql`- sum(r.cents)`,
-  refund_cents: sql`sum(r.cents)`,
+  pay_cents: sql`- sum_bigint(r.cents)`,
+  refund_cents: sql`sum_bigint(r.cents)`,
   refund_count: sql`count(*)`,
 });
 const ruledMeasures = measures(ruledOfDay);
-const postbackMeasures = measures({ postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` });
+const postbackMeasures = measures({ postbacks: sql`count(*)`, postback_cents: sql`sum_bigint(p.back_cents)` });
 
 /** The user rows added up, in the columns of the cube. */
 export function cubeRows(cohort: Cohort, range: UserRange): Sql {
@@ -284,7 +287,7 @@ function sumsOf(cohort: Cohort): Sql {
   const sums = USER_MEASURES.map((name) => {
     const column = identifier(name);
     // A measure that the cohort does not have is not summed: that would take longer than all the rest.
-    return HAS[cohort](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
+    return HAS[cohort](name) ? sql`nullif(sum_bigint(${column}), 0) as ${column}` : sql`null::bigint as ${column}`;
   });
   const gaps = GAPS.map((name) => {
     const gap = identifier(`${name}_gap`);

@@ -34,6 +34,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+test("a sum of bigints is a bigint, skips nulls, is null of nothing, and fails rather than wrap around", async () => {
+  const sumOf = async (...values: (string | null)[]) => {
+    const text = "select sum_bigint(n) as sum, pg_typeof(sum_bigint(n))::text as type from unnest($1::bigint[]) n";
+    return (await database.pool.query(text, [values])).rows[0];
+  };
+  expect(await sumOf("3", null, "-5")).toEqual({ sum: -2, type: "bigint" });
+  expect(await sumOf()).toEqual({ sum: null, type: "bigint" });
+  expect(await sumOf(null)).toEqual({ sum: null, type: "bigint" });
+  await expect(sumOf("9223372036854775807", "1")).rejects.toThrow("bigint out of range");
+});
+
 test("the counters of a day add up over batches, and each span has its own row", async () => {
   const key = { appId: 1, clientId: "c", day: "2024-06-15", sinceTouch: -1, sinceRegistration: 0 };
   const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };

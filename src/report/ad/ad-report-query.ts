@@ -99,7 +99,7 @@ async function queryRows(
   const { appId, dimensions } = question;
   const values = dimensions.map((name, index) => sql`${dimensionValue(name)} as ${identifier(`v${index}`)}`);
   const isGrouped = dimensions.length > 0 && !dimensions.some(isDerived);
-  const sumOf = (name: Sql) => (isGrouped ? sql`r.${name}` : sql`sum(r.${name})`);
+  const sumOf = (name: Sql) => (isGrouped ? sql`r.${name}` : sql`sum_bigint(r.${name})`);
   const sums = measures.map((name) => sql`${sumOf(identifier(name))}::bigint as ${identifier(name)}`);
   const statement = sql`select ${listed([...values, ...sums, sql`1 as piece`])}
     from (${part}) r ${derivedFrom(appId, dimensions)} ${isGrouped ? sql`` : groupsOf(dimensions)}
@@ -205,14 +205,14 @@ export function dimensionValue(name: Dimension): Sql {
 type NamedSum = readonly [name: Measure, sum: Sql];
 
 function plainSums(measures: readonly Measure[]): NamedSum[] {
-  return measures.map((name) => [name, sql`sum(c.${identifier(name)})`]);
+  return measures.map((name) => [name, sql`sum_bigint(c.${identifier(name)})`]);
 }
 
 /** The sum over rows of users, of whom each counts once. */
 function sumOverHours(name: UserMeasure): Sql {
   const column = sql`c.${identifier(name)}`;
   const isDistinct = (DISTINCT_MEASURES as readonly string[]).includes(name);
-  return isDistinct ? sql`count(distinct c.client_id) filter (where ${column} > 0)` : sql`sum(${column})`;
+  return isDistinct ? sql`count(distinct c.client_id) filter (where ${column} > 0)` : sql`sum_bigint(${column})`;
 }
 
 function named(sums: readonly NamedSum[]): Sql {
