@@ -119,9 +119,11 @@ function groupsOf(dimensions: readonly Dimension[]): Sql {
 /** Reads the sums of a row, which has them under the measures' names in camelCase. */
 export function sumReader(measures: readonly Measure[]): (row: Record<string, unknown>) => Sums {
   const keys = measures.map((name) => [name, keyOf(name)] as const);
-  // Written out, without a list of entries for each row: a report has thousands of rows.
+  const none: Sums = Object.fromEntries(measures.map((name) => [name, 0]));
+  // Written out, without a list of entries for each row: a report has thousands of rows. Copied, because an object that
+  // grows key by key is moved several times.
   return (row) => {
-    const sums: Sums = {};
+    const sums = { ...none };
     for (const [name, key] of keys) sums[name] = (row[key] as number | null) ?? 0;
     return sums;
   };

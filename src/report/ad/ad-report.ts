@@ -31,8 +31,12 @@ export async function runAdReport(
   const { rows, total } = await countRows(executor, withHours(request, app.timeZone));
   const readers = readersOf(request, app.payShareBp);
   const names = await namesOf(executor, request, rows);
+  // Copied, with all its keys, and then filled in: an object that grows key by key is moved several times.
+  const blank: Item = Object.fromEntries(
+    [...request.dimensions, ...readers.map(({ name }) => name)].map((name) => [name, 0]),
+  );
   const items = rows.map(({ values, sums }, index) => {
-    const item: Item = {};
+    const item = { ...blank };
     request.dimensions.forEach((name, at) => {
       item[name] = values[at]!;
     });
