@@ -139,10 +139,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze(config);
 }
 
+/** Two listen for what other processes change, and as many are left for requests as without a log. */
+const CONNECTIONS_WITH_LOG = 4;
+
 /** Settings that do not go together. */
 function clashesIn(config: Config): string[] {
   const { oidc } = config;
   const clashes: [boolean, string][] = [
+    [
+      config.jetstream !== undefined && config.databaseConnectionsMax < CONNECTIONS_WITH_LOG,
+      `DATABASE_CONNECTIONS_MAX: must be at least ${CONNECTIONS_WITH_LOG} with LOG_URL, which keeps two to listen on.`,
+    ],
     // Only half is free to every app (see shared-room.ts), and the verdicts on a call can be as large as its body.
     [
       config.journalPendingBytesMax < 4 * config.bodyBytesMax,

@@ -99,6 +99,12 @@ test("one error names every bad setting, and shows no secret", () => {
   expect(error.message).not.toMatch(/hunter/);
 });
 
+test("a log that others share needs connections to listen on", () => {
+  const env = { LOG_URL: "nats://a", DATABASE_CONNECTIONS_MAX: "3" };
+  expect(() => readConfig(env)).toThrow(/DATABASE_CONNECTIONS_MAX: must be at least 4 with LOG_URL/);
+  expect(readConfig({ ...env, DATABASE_CONNECTIONS_MAX: "4" }).databaseConnectionsMax).toBe(4);
+});
+
 test("every default is a valid value of its setting, and every setting has a hint", () => {
   for (const [name, { fallback, read, hint }] of Object.entries(SETTINGS)) {
     expect(() => read(fallback), name).not.toThrow();

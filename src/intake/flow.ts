@@ -180,6 +180,8 @@ export class Flow {
       // Not a full journal: that ends only once apply has begun, which is after this.
       await files.bringBack(cursors[0] ?? 0, () => this.intake.diskObstacle());
     } else {
+      // Asked after the cursors: other processes append and apply meanwhile.
+      await this.intake.freshEnds();
       assertNotOlder(this.journal, cursors);
       await assertFilesApplied(pool, this.#config);
     }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { makeDataDir } from "../process/launch.ts";
 import { ConsoleUser } from "../support/admin-caller.ts";
-import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { eventually } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
-import { makeDataDir } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
+import { makeDataDir } from "../process/launch.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { type Answer, cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";

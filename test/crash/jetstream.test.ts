@@ -2,9 +2,9 @@ import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { Nats } from "../journal/jetstream/nats.ts";
 import { attemptStart } from "../process/launch.ts";
-import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { decodeEntry } from "../../src/journal/entry.ts";
 import { plainBody } from "../../src/journal/packed-body.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
 import { attemptStart } from "../process/launch.ts";
-import { audit, FLAWLESS, Load } from "../../sim/chaos/nodes/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 

@@ -2,13 +2,13 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeF
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { Load } from "../../sim/chaos/nodes/load.ts";
 import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { readManifest, textOfManifest } from "../../src/backup/manifest.ts";
 import { startOf } from "../../src/data-lock.ts";
 import { FACT_TABLES } from "../../src/db/facts.ts";
 import { cliProcess, cliProcessJson, expectFailure } from "../cli/run.ts";
 import { rowsOf } from "../db/temp-database.ts";
-import { Load } from "../../sim/chaos/nodes/load.ts";
 import { eventually } from "../support/patience.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, CLI, environment, makeDataDir } from "./launch.ts";
