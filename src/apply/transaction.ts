@@ -67,7 +67,7 @@ type Origin = { journalId?: string };
 /**
  * Applies a batch; facts and cursor commit together. The commit does not wait for the disk: a crash of the database
  * loses facts and cursor together, and the journal, which is on disk, yields them again. A segment is deleted only when
- * a cursor known to be durable has passed it (see intake/flow.ts).
+ * a cursor known to be durable has passed it (see intake/pruning.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<BatchOutcome> {
   const work = async (tx: pg.PoolClient): Promise<BatchOutcome> => {

@@ -3,18 +3,15 @@ import { ApplyThread } from "../apply/apply-thread.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Terms } from "../db/apply-holder.ts";
-import { unlessHeld } from "../db/backup-hold.ts";
 import type { Database } from "../db/engine/database.ts";
-import { allowIdle } from "../db/engine/pool.ts";
-import { confirmCursor, readCursors } from "../db/journal-cursor.ts";
+import { readCursors } from "../db/journal-cursor.ts";
 import type { ApplyHold } from "../db/lock/apply-lock.ts";
-import { DAY_MS } from "../domain/calendar.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Appended, type EntryLog, endsOf, type Place, type Position } from "../journal/entry-log.ts";
 import type { LogBus } from "../journal/log-bus.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { type Loop, startLoop } from "../loop.ts";
+import type { Loop } from "../loop.ts";
 import { AppBacklog } from "./app-backlog.ts";
 import { JudgeThreads } from "./body/judge-threads.ts";
 import { LargeBodies } from "./body/large-bodies.ts";
@@ -28,12 +25,10 @@ import { Metrics } from "./metrics.ts";
 import { assertFilesApplied, assertNotOlder, type OpenedJournal, openJournal } from "./open-journal.ts";
 import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
+import { startPruning } from "./pruning.ts";
 import { Refusals } from "./refusals.ts";
 import { SharedLog } from "./shared-log.ts";
 
-const PRUNE_MS = 30_000;
-/** How long the packing of a segment may take. */
-const PACK_MS_MAX = 600_000;
 /** The part of a stop's time that is left once the batch being applied is cut off. It is applied again after the next start. */
 const END_MS = 300;
 const NOBODY_APPLIES =
@@ -199,12 +194,8 @@ export class Flow {
       await this.#thread?.hold(next, how);
     });
     this.#shared?.start();
-    this.#pruning = startLoop({
-      name: "prune",
-      log: this.#log,
-      idleMs: PRUNE_MS,
-      turn: (signal) => this.#prune(signal),
-    });
+    // Of a shared log, those who apply it take care.
+    if (!this.isShared || this.#config.roles.has("apply")) this.#pruning = this.#startPruning();
   }
 
   /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch if it can. */
@@ -236,6 +227,19 @@ export class Flow {
       known: () => this.known,
       isOwn: (partition) => this.#terms[partition] !== undefined,
       onReached: (place, receivedAtMs) => this.#reached(place, receivedAtMs),
+    });
+  }
+
+  #startPruning(): Loop {
+    return startPruning({
+      pool: this.#database.pool,
+      log: this.#log,
+      clock: this.#clock,
+      journal: this.journal,
+      files: this.#opened.files,
+      keepDays: this.#config.journalKeepDays,
+      isBusy: () => this.#pace.isBusy(),
+      diskFreeBytes: () => this.intake.diskFreeBytes,
     });
   }
 
@@ -352,36 +356,6 @@ export class Flow {
   get applyTrouble(): string | undefined {
     const reason = this.#lock?.obstacle ?? this.#stuckBecause;
     return reason === "" ? undefined : `Apply is stuck because ${reason}`;
-  }
-
-  /** Deletes what is old and applied, and packs younger segments, only up to cursors known to be on disk. */
-  async #prune(signal: AbortSignal): Promise<"busy" | "idle"> {
-    const { pool } = this.#database;
-    const { id: journalId, partitions } = this.journal;
-    if (this.isShared && !this.#config.roles.has("apply")) return "idle";
-    const writtenBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
-    const confirmed: Position[] = [];
-    for (let partition = 0; partition < partitions; partition += 1) {
-      const applied = await confirmCursor(pool, { journalId, partition });
-      confirmed.push(applied);
-      // A backup copies the journal after the tables, from the cursor that it has seen there.
-      const prune = () => this.journal.prune(partition, { applied, writtenBeforeMs });
-      const removed = (await unlessHeld(pool, prune)) ?? 0;
-      if (removed > 0) this.#log.info({ partition, removed }, "Applied parts of the journal were removed.");
-    }
-    return this.#pack(confirmed[0]!, signal);
-  }
-
-  async #pack(applied: Position, signal: AbortSignal): Promise<"busy" | "idle"> {
-    const isBusy = this.#pace.isBusy();
-    const { files } = this.#opened;
-    // Packing frees most of a segment, and needs less than one meanwhile.
-    if (!files || this.intake.diskFreeBytes < 2 * LIMITS.segmentBytes) return "idle";
-    const packed = await unlessHeld(this.#database.pool, async (tx) => {
-      await allowIdle(tx, PACK_MS_MAX);
-      return files.packOne({ applied, isBusy, signal });
-    });
-    return packed ? "busy" : "idle";
   }
 }
 
