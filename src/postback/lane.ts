@@ -86,10 +86,13 @@ export class Lane {
     return !this.#breaker.isOpen(this.#deps.elapsed());
   }
 
-  /** Ends only when the outcomes of everything sent are recorded, even if the database is away meanwhile. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Ends only when the outcomes of everything sent are recorded, even if the database is away meanwhile. `maySend`: whether
+   * more may be sent, which is another process's duty at times.
+   */
+  async run(signal: AbortSignal, maySend: () => boolean = () => true): Promise<void> {
     for (let isMoreDue = true; ; ) {
-      const room = signal.aborted ? 0 : this.#room();
+      const room = signal.aborted || !maySend() ? 0 : this.#room();
       const claimed = room === 0 ? 0 : await this.#claim(room, signal);
       if (room > 0) isMoreDue = claimed === room;
       if (this.#held.size > 0) await this.#change(isMoreDue);

@@ -53,8 +53,8 @@ export class PostbackWorker {
   readonly #running = new Map<string, Promise<void>>();
   #timeZones = new Map<number, string>();
   #settingsDueMs = Number.NEGATIVE_INFINITY;
-  /** Ends the lanes when another process is to send, or when this one stops. */
-  #lanesEnd: AbortController | undefined;
+  /** Whether no other process sends, as of the last turn. */
+  #isSender = false;
   #hastenDueMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
@@ -80,13 +80,13 @@ export class PostbackWorker {
 
   /** Starts every lane in which something is due. Returns at once: a lane takes as long as its platform. */
   async turn(signal: AbortSignal): Promise<"idle"> {
-    const { maySend } = this.#options;
-    if (maySend && !(await maySend())) {
-      this.#lanesEnd?.abort();
-      this.#lanesEnd = undefined;
-      return "idle";
-    }
-    if (maySend) this.#lanesEnd ??= endingWith(signal);
+    const { maySend = async () => true } = this.#options;
+    // While nobody knows, nobody sends.
+    this.#isSender = await maySend().catch((error: unknown) => {
+      this.#isSender = false;
+      throw error;
+    });
+    if (!this.#isSender) return "idle";
     if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
     if (this.#elapsed() >= this.#hastenDueMs) await this.#hasten();
     const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
@@ -98,7 +98,7 @@ export class PostbackWorker {
     for (const name of due) {
       const running = this.#lanes
         .get(name)!
-        .run(this.#lanesEnd?.signal ?? signal)
+        .run(signal, () => this.#isSender)
         .catch((error: unknown) => this.#options.log.warn({ lane: name, reason: String(error) }, "A lane stopped."))
         .finally(() => this.#running.delete(name));
       this.#running.set(name, running);
@@ -155,11 +155,4 @@ export class PostbackWorker {
       ...callbacks.map((callback) => new CallbackChannel({ sender: this.#toApps, clock }, callback)),
     ];
   }
-}
-
-function endingWith(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  if (signal.aborted) controller.abort();
-  else signal.addEventListener("abort", () => controller.abort(), { once: true });
-  return controller;
 }

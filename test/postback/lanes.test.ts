@@ -50,6 +50,24 @@ async function users(platform: string, count: number): Promise<void> {
 
 const never = new AbortController().signal;
 
+test("while another process has the duty of sending, or nobody knows, nothing is sent", async () => {
+  await stage.oceanEngine(engine.url);
+  await users("bytedance", 2);
+  let duty = async () => false;
+  const worker = stage.worker({ maySend: () => duty() });
+  const turn = async () => {
+    await worker.turn(never);
+    await worker.rest();
+    return engine.calls;
+  };
+  const before = engine.calls;
+  expect(await turn()).toBe(before);
+  duty = () => Promise.reject(new Error("away"));
+  await expect(turn()).rejects.toThrow("away");
+  duty = async () => true;
+  expect(await turn()).toBe(before + 2);
+});
+
 describe("a platform that is down", () => {
   test("is probed from time to time, and gets everything when it is back", async () => {
     await stage.oceanEngine(engine.url);
