@@ -5,6 +5,8 @@ import type { JetStreamAddress } from "./address.ts";
 
 /** How long an answer about a stream may take. */
 const API_MS = 2_000;
+/** A frozen server lets itself be connected to and says nothing: after this long another one is tried. */
+const CONNECT_MS = 5_000;
 /** A server that is silent for so long is left for another one. */
 const PING = { pingInterval: 1_000, maxPingOut: 2 } as const;
 const RECONNECT_MS = 250;
@@ -21,6 +23,7 @@ export async function openLink({ servers, user, password, token, tls, creds }: J
     ...(creds !== undefined && { authenticator: credsAuthenticator(readFileSync(creds)) }),
     ...(tls && { tls: filesOf(tls) }),
     ...PING,
+    timeout: CONNECT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
     // A stack for each request costs more than the request.
