@@ -27,6 +27,8 @@ export class Cluster {
 
   /** Starts one node for each of the given roles. */
   static async start(roles: readonly string[], nats: Nats): Promise<Cluster> {
+    // The nats-servers have to find each other first.
+    await nats.open({ name: "trial" });
     const cluster = new Cluster(await migratedDatabase(), nats);
     await cluster.add(...roles);
     return cluster;

@@ -70,10 +70,14 @@ function sequence(...parts: Buffer[]): Buffer {
   return tagged(0x30, Buffer.concat(parts));
 }
 
-/** DER: tag, length, content. Lengths below 128 take one byte, longer ones say first how many follow. */
+/** DER: tag, length, content. Lengths below 128 take one byte, longer ones say first how many follow: no more than needed. */
 function tagged(tag: number, content: Buffer): Buffer {
-  const bytes = content.length < 128 ? [content.length] : [0x82, content.length >> 8, content.length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(content.length)]), content]);
+}
+
+function lengthOf(bytes: number): number[] {
+  if (bytes < 128) return [bytes];
+  return bytes < 256 ? [0x81, bytes] : [0x82, bytes >> 8, bytes & 0xff];
 }
 
 function pem(key: KeyObject): string {

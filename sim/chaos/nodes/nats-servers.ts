@@ -8,6 +8,9 @@ import { MIB } from "../../../src/limits.ts";
 /** As bin/nats.mjs has them: the newer one first. */
 export const NATS_PLACES = ["/usr/local/bin/nats-server", "/usr/sbin/nats-server", "/usr/bin/nats-server"];
 
+/** `settings`: more lines for the settings of each. */
+export type NatsOptions = { maxPayload?: number; settings?: string };
+
 /** Real nats-servers on this machine, alone or as a cluster. */
 export class NatsServers {
   readonly dir = mkdtempSync(join(tmpdir(), "touchpoint-nats-"));
@@ -15,7 +18,7 @@ export class NatsServers {
   readonly #processes = new Map<number, ChildProcess>();
 
   /** Starts the servers n0, n1 and so on. */
-  async begin(count: 1 | 3, { maxPayload = 8 * MIB } = {}): Promise<void> {
+  async begin(count: 1 | 3, { maxPayload = 8 * MIB, settings = "" }: NatsOptions = {}): Promise<void> {
     const ports = await freePorts(2 * count);
     const clusterPorts = ports.splice(count);
     const routes = clusterPorts.map((port) => `"nats://127.0.0.1:${port}"`).join(", ");
@@ -27,8 +30,9 @@ export class NatsServers {
         `server_name: n${index}
         listen: "127.0.0.1:${port}"
         max_payload: ${maxPayload}
-        jetstream { store_dir: "${join(this.dir, `n${index}`)}", max_file_store: 100GB, max_memory_store: 64MB }
-        ${cluster}\n`,
+        jetstream { store_dir: "${this.#storeOf(index)}", max_file_store: 100GB, max_memory_store: 64MB }
+        ${cluster}
+        ${settings}\n`,
       );
       this.#ports.push(port);
       this.run(index);
@@ -61,10 +65,25 @@ export class NatsServers {
     await ended;
   }
 
+  /**
+   * Starts all of them again without anything in them: servers that start slowly may agree on a cluster without one of
+   * them, and never take it in.
+   */
+  async beginAnew(): Promise<void> {
+    const indexes = [...this.#processes.keys()];
+    for (const index of indexes) await this.kill(index);
+    for (const index of indexes) rmSync(this.#storeOf(index), { recursive: true, force: true });
+    for (const index of indexes) this.run(index);
+  }
+
   async end(): Promise<void> {
     this.wakeAll();
     for (const index of this.#processes.keys()) await this.kill(index);
     rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  #storeOf(index: number): string {
+    return join(this.dir, `n${index}`);
   }
 
   #configOf(index: number): string {

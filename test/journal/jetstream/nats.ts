@@ -1,6 +1,6 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { NatsServers } from "../../../sim/chaos/nodes/nats-servers.ts";
+import { type NatsOptions, NatsServers } from "../../../sim/chaos/nodes/nats-servers.ts";
 import { UsageError } from "../../../src/errors.ts";
 import { JetStreamLog, type JetStreamLogOptions } from "../../../src/journal/jetstream/jetstream-log.ts";
 import { MIB } from "../../../src/limits.ts";
@@ -11,11 +11,16 @@ export type Wish = Partial<
   JetStreamLogOptions & { name: string; partitions: number; bytesMax: number; versions: "any" | "agreeing" }
 >;
 
+/** So many failures later, servers that have not found each other will not. */
+const STRANDED_AFTER = 100;
+
 /** Real nats-servers on this machine, with the logs and the connections that a test opens there. */
 export class Nats extends NatsServers {
   readonly #ends: (() => Promise<void>)[] = [];
+  /** Whether there may be something in the servers. */
+  #isUsed = false;
 
-  static async start(count: 1 | 3, options: { maxPayload?: number } = {}): Promise<Nats> {
+  static async start(count: 1 | 3, options: NatsOptions = {}): Promise<Nats> {
     const nats = new Nats();
     await nats.begin(count, options);
     return nats;
@@ -23,8 +28,19 @@ export class Nats extends NatsServers {
 
   /** A log at these servers, once they are able to make it. */
   async open(options: Wish = {}): Promise<JetStreamLog> {
-    const log = await eventually(() => this.tryOpen(options).catch(refusalOf));
+    let failures = 0;
+    const log = await eventually(() =>
+      this.tryOpen(options).catch(async (error: Error) => {
+        // A refusal is final; other errors pass once the servers have found each other.
+        if (error instanceof UsageError) return error;
+        failures += 1;
+        const isStranded = failures % STRANDED_AFTER === 0 && /no suitable peers/.test(error.message);
+        if (isStranded && !this.#isUsed) await this.beginAnew();
+        throw error;
+      }),
+    );
     if (log instanceof UsageError) throw log;
+    this.#isUsed = true;
     this.#ends.push(() => log.close());
     return log;
   }
@@ -70,10 +86,4 @@ export class Nats extends NatsServers {
     await Promise.all(this.#ends.map((end) => end()));
     await this.end();
   }
-}
-
-/** A refusal is final; other errors pass once the servers have found each other. */
-function refusalOf(error: unknown): UsageError {
-  if (error instanceof UsageError) return error;
-  throw error;
 }
