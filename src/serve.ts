@@ -8,7 +8,7 @@ import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { type Database, prepareDatabase } from "./db/engine/database.ts";
 import { type ApplyHold, ApplyLock } from "./db/lock/apply-lock.ts";
-import { SharedApplyLock } from "./db/lock/shared-apply-lock.ts";
+import { SharedApplyLock, type SharedApplyLockOptions } from "./db/lock/shared-apply-lock.ts";
 import { collectOften } from "./garbage.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
@@ -44,7 +44,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const folder = await lockDataDir(config.dataDir, { log });
     stages.add(STOP_MS.small, { name: "folder", stop: () => folder.release() });
     const { id: journalId, partitions, nodeId } = await findJournal(config);
-    const lock = applyLockFor(config, { journalId, partitions, nodeId, log, clock });
+    let isCutOff = () => false;
+    const lock = applyLockFor(config, { journalId, partitions, nodeId, log, clock, isCutOff: () => isCutOff() });
     const database = prepareDatabase(config, { log });
     stages.add(STOP_MS.database, { name: "database", stop: (ms) => database.stop(ms) });
     stages.add(STOP_MS.small, { name: "apply lock", stop: () => lock?.release() });
@@ -53,7 +54,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const { vault, userTokenKey, erasureKey, applied, apps: known } = await opening.begin();
 
     const { pool, sessionPool } = database;
-    const flow = await Flow.open({ config, log, clock, database, lock, applied, isConfirmed: !known });
+    const flow = await Flow.open({ config, log, clock, database, lock, nodeId, applied, isConfirmed: !known });
+    isCutOff = () => flow.journal.trouble !== undefined;
     // Registered before the start, because a start that fails halfway has begun some of it.
     stages.add(STOP_MS.flow, { name: "flow", stop: (ms) => flow.stop(ms) });
     await flow.start();
@@ -105,7 +107,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   }
 }
 
-type LockOptions = { journalId: string; partitions: number; nodeId: string; log: Log; clock: Clock };
+type LockOptions = Omit<SharedApplyLockOptions, "applies">;
 
 /** The right to apply, for a process that fills or empties a journal. Other processes may share the database. */
 function applyLockFor({ roles, jetstream }: Config, options: LockOptions): ApplyHold | undefined {

@@ -38,14 +38,15 @@ export class ApplyThread {
   constructor(options: ApplyThreadOptions) {
     this.#options = options;
     this.#terms = options.settings.terms;
-    this.#written = new BigInt64Array(new SharedArrayBuffer(8 * (1 + this.#terms.length)));
+    this.#written = new BigInt64Array(new SharedArrayBuffer(8 * (2 + this.#terms.length)));
     this.#worker = this.#start();
   }
 
   /** Tells the thread that a partition has grown. */
   wake({ partition, until, writtenBytes }: { partition: number; until: Position; writtenBytes: number }): void {
-    Atomics.store(this.#written, 1 + partition, BigInt(until));
-    Atomics.store(this.#written, 0, BigInt(writtenBytes));
+    Atomics.store(this.#written, 2 + partition, BigInt(until));
+    Atomics.store(this.#written, 1, BigInt(writtenBytes));
+    Atomics.add(this.#written, 0, 1n);
     Atomics.notify(this.#written, 0);
   }
 

@@ -23,9 +23,11 @@ export type WorkerSettings = {
   logLevel: LogLevel;
   eventRetentionDays: number;
   erasureKey: Uint8Array;
+  /** The name of its database sessions. Those who take over from a silent process end them by it. */
+  sessionName: string;
   /** The terms in which this process may apply, until a message brings others. */
   terms: Terms;
-  /** 64-bit cells that the HTTP side writes: the bytes that became durable, then the end of each partition. */
+  /** 64-bit cells that the HTTP side writes: a count of its calls, the bytes that became durable, the end of each partition. */
   written: SharedArrayBuffer;
   /** The cell of LargeTurn. */
   largeTurn: SharedArrayBuffer;
@@ -55,11 +57,13 @@ const settings = workerData as WorkerSettings;
 const log = createLog(settings.logLevel).child({ role: "apply" });
 const written = new BigInt64Array(settings.written);
 // Two connections: one for the transaction, one for the look-ups of the next batch.
-const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
+const pool = openPool(settings.connection, { log, connectionsMax: 2, name: settings.sessionName, isWatched: true });
 let { terms } = settings;
 /** The last change of terms, and the last one that the thread has said it goes by. */
 let [change, heldChange] = [0, 0];
 const cell = (index: number) => Number(Atomics.load(written, index));
+const writtenBytes = () => cell(1);
+const endOf = (partition: number) => cell(2 + partition);
 let opened: (OpenedSources & { applier: Applier }) | undefined;
 
 /** False until the first turn: a thread that replaces a failed one must report that it works. */
@@ -111,13 +115,13 @@ port.on("message", async (message: ThreadMessage) => {
 });
 
 async function open(): Promise<OpenedSources & { applier: Applier }> {
-  const { sources, close } = await openSources(settings.journal, (partition) => cell(1 + partition));
+  const { sources, close } = await openSources(settings.journal, endOf);
   const applier = new Applier({
     pool,
     sources,
     erasureKey: settings.erasureKey,
     log,
-    writtenBytes: () => cell(0),
+    writtenBytes,
     term: (partition) => terms[partition],
     partitionOf: partitionOfIn(settings.journal),
     largeTurn: new LargeTurn(settings.largeTurn),
@@ -174,7 +178,7 @@ async function endInterruptedReplay(): Promise<void> {
   const [term] = terms;
   if (isReplayEnded || term === undefined) return;
   const cursors = await readCursors(pool, settings.journal.id);
-  if (terms.some((_, partition) => (cursors[partition] ?? 0) < cell(1 + partition))) return;
+  if (terms.some((_, partition) => (cursors[partition] ?? 0) < endOf(partition))) return;
   await endReplay(pool, { term, nowMs: systemClock() });
   isReplayEnded = true;
 }

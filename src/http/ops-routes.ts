@@ -45,8 +45,8 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
-      const obstacle = context.intake.obstacle();
-      if (obstacle) throw new ApiError("overloaded", obstacle, { retryAfterS: 10 });
+      const { trouble } = context.intake;
+      if (trouble) throw new ApiError("overloaded", trouble, { retryAfterS: 10 });
       asking ??= canAnswer(context.pool).finally(() => {
         asking = undefined;
       });

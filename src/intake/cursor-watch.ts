@@ -2,7 +2,8 @@ import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { readReached } from "../db/journal-cursor.ts";
 import { loadHeldPartitions } from "../db/lock/partition-locks.ts";
-import type { Place } from "../journal/entry-log.ts";
+import { loadNodes } from "../db/node.ts";
+import type { Place, Position } from "../journal/entry-log.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 
@@ -17,8 +18,11 @@ export type CursorWatchOptions = {
   log: Log;
   journalId: string;
   partitions: number;
-  /** Whether this process applies the partition, and so knows better. */
+  nodeId: string;
+  /** Whether this process applies the partition, and so hears of progress before it can be read. */
   isOwn: (partition: number) => boolean;
+  /** How far a partition is known to be applied. */
+  applied: (partition: number) => Position;
   /** Whether somebody waits for an entry to be applied. */
   isAwaited: () => boolean;
   onReached: (reached: Place & { receivedAtMs: number }) => void;
@@ -30,6 +34,8 @@ export class CursorWatch {
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when nobody has held each of these partitions. */
   #unheldSinceMs = new Map<number, number>();
+  /** Why other processes do not apply what they hold. */
+  #troubles: string[] = [];
   #loop: Loop | undefined;
 
   constructor(options: CursorWatchOptions) {
@@ -42,10 +48,11 @@ export class CursorWatch {
       name: "cursors",
       log,
       idleMs: AWAITED_MS,
+      failureMsMax: LOOK_MS,
       turn: async () => {
         const isDue = elapsedMs() - this.#lookedAtMs >= LOOK_MS;
         if (isDue || this.#options.isAwaited()) await this.#follow();
-        if (isDue) await this.#findUnheld();
+        if (isDue) await this.#findTrouble();
         return "idle";
       },
     });
@@ -55,6 +62,10 @@ export class CursorWatch {
     await this.#loop?.stop();
   }
 
+  get troubles(): readonly string[] {
+    return this.#troubles;
+  }
+
   /** The partitions that nobody has applied for a while. */
   unheld(): number[] {
     const longAgoMs = elapsedMs() - UNHELD_MS_MAX;
@@ -62,14 +73,19 @@ export class CursorWatch {
   }
 
   async #follow(): Promise<void> {
-    const { pool, journalId, isOwn, onReached } = this.#options;
-    const reached = await readReached(pool, journalId);
-    for (const one of reached) if (!isOwn(one.partition)) onReached(one);
+    const { pool, journalId, isOwn, applied, onReached } = this.#options;
+    for (const reached of await readReached(pool, journalId)) {
+      const { partition, position } = reached;
+      // A crash of the database may have set it back, which whoever applies it finds out.
+      if (isOwn(partition) ? position > applied(partition) : position !== applied(partition)) onReached(reached);
+    }
   }
 
-  async #findUnheld(): Promise<void> {
-    const { pool, partitions } = this.#options;
+  async #findTrouble(): Promise<void> {
+    const { pool, partitions, nodeId } = this.#options;
     const held = new Set(await loadHeldPartitions(pool));
+    const others = (await loadNodes(pool)).filter((node) => node.nodeId !== nodeId && node.silentMs < UNHELD_MS_MAX);
+    this.#troubles = others.flatMap(({ host, trouble }) => (trouble === "" ? [] : [`${host}: ${trouble}`]));
     this.#lookedAtMs = elapsedMs();
     const unheld = Array.from({ length: partitions }, (_, partition) => partition).filter((one) => !held.has(one));
     this.#unheldSinceMs = new Map(unheld.map((one) => [one, this.#unheldSinceMs.get(one) ?? this.#lookedAtMs]));

@@ -53,6 +53,7 @@ export class Flow {
   readonly #database: Database;
   /** Only in a process that collects or applies; other processes never apply. */
   readonly #lock: ApplyHold | undefined;
+  readonly #nodeId: string;
   #terms: Terms = [];
   #thread: ApplyThread | undefined;
   /** Only where other processes may use the same log. */
@@ -81,6 +82,7 @@ export class Flow {
     this.#clock = clock;
     this.#database = database;
     this.#lock = parts.lock;
+    this.#nodeId = parts.nodeId;
     this.journal = journal;
     this.#opened = opened;
     this.#pace = new IntakePace(() => journal.writtenBytes);
@@ -121,7 +123,7 @@ export class Flow {
       clientsMax: config.knownClientsMax,
       partitionOf,
       isBehind,
-      ...(shared && { catchUp: (partition: number) => shared.catchUp(partition) }),
+      shared,
     });
     this.metrics = new Metrics({
       backlogBytes: () => this.intake.backlogBytes,
@@ -150,8 +152,8 @@ export class Flow {
       onAppended: (appended) => {
         if (flow) flow.#appended(appended);
       },
-      onGrown: ({ partition, position }) => {
-        if (flow) flow.#grown(partition, position);
+      onGrown: ({ partition }) => {
+        if (flow) flow.#grown(partition);
       },
     });
     await opened.files?.begin({ applied: applied[0] ?? 0, isConfirmed });
@@ -226,6 +228,7 @@ export class Flow {
       progress: this.progress,
       known: () => this.known,
       isOwn: (partition) => this.#terms[partition] !== undefined,
+      nodeId: this.#nodeId,
       onReached: (place, receivedAtMs) => this.#reached(place, receivedAtMs),
     });
   }
@@ -247,6 +250,7 @@ export class Flow {
     this.#thread = new ApplyThread({
       settings: {
         terms: this.#terms,
+        sessionName: this.#opened.files ? "apply" : `apply ${this.#nodeId}`,
         connection: this.#database.direct.connection,
         journal: this.#opened.address,
         logLevel: this.#config.logLevel,
@@ -261,11 +265,13 @@ export class Flow {
         this.progress.stall(reason !== "");
       },
     });
-    for (const [partition, until] of endsOf(this.journal).entries()) this.#wake(partition, until);
+    for (const partition of endsOf(this.journal).keys()) this.#wake(partition);
   }
 
-  #wake(partition: number, until: Position): void {
-    this.#thread?.wake({ partition, until, writtenBytes: this.journal.writtenBytes });
+  /** Up to the end as it is known now: a group of acknowledgements may be told after a later end was heard of. */
+  #wake(partition: number): void {
+    const { writtenBytes } = this.journal;
+    this.#thread?.wake({ partition, until: this.journal.end(partition), writtenBytes });
   }
 
   #appended({ partition, until, records, byApp, tookMs }: Appended): void {
@@ -273,12 +279,12 @@ export class Flow {
     this.metrics.journalRecords.inc(records);
     this.#depths[partition]!.written(until, records);
     this.backlog.written({ partition, position: until }, byApp, this.#clock());
-    this.#grown(partition, until);
+    this.#grown(partition);
   }
 
-  #grown(partition: number, until: Position): void {
+  #grown(partition: number): void {
     if (this.#behindSinceMs[partition] === 0) this.#behindSinceMs[partition] = this.#clock();
-    this.#wake(partition, until);
+    this.#wake(partition);
   }
 
   #applied({ receivedAtMs, outcomes, touches, setAside, leftOut, ...place }: Applied): void {
@@ -355,7 +361,8 @@ export class Flow {
   /** Why this process does not apply what it should, or undefined when it does. */
   get applyTrouble(): string | undefined {
     const reason = this.#lock?.obstacle ?? this.#stuckBecause;
-    return reason === "" ? undefined : `Apply is stuck because ${reason}`;
+    if (reason !== "") return `Apply is stuck because ${reason}`;
+    return this.#config.roles.has("apply") ? this.journal.trouble : undefined;
   }
 }
 
@@ -365,6 +372,7 @@ type FlowParts = {
   clock: Clock;
   database: Database;
   lock: ApplyHold | undefined;
+  nodeId: string;
   opened: OpenedJournal;
   applied: readonly Position[];
   /** Whether `applied` are the cursors themselves. */

@@ -70,7 +70,12 @@ export class GoneClients {
       known().forget(gone.appId, gone.clientId);
       this.#whenGone(gone);
     });
-    await within(ANSWER_MS_MAX, listenForGone(client));
+    try {
+      await within(ANSWER_MS_MAX, listenForGone(client));
+    } catch (error) {
+      this.#leave();
+      throw error;
+    }
     known().forgetAll();
   }
 

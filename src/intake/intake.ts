@@ -87,6 +87,11 @@ export class Intake {
     return this.#options.journal.bytesBehind(this.#options.progress.applied);
   }
 
+  /** Why whoever sends data had better go elsewhere, or undefined. */
+  get trouble(): string | undefined {
+    return this.obstacle() ?? this.#options.journal.trouble;
+  }
+
   /** Why new data would be refused now, or undefined when it would be accepted. */
   obstacle(): string | undefined {
     const obstacle = this.#options.journal.obstacle ?? this.diskObstacle();

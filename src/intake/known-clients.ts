@@ -19,11 +19,13 @@ export type KnownClientsOptions = {
   partitionOf: EntryLog["partitionOf"];
   /** Whether apply is still behind what a partition held at the start. */
   isBehind: (partition: number) => boolean;
-  /**
-   * Waits, not for long, until apply has passed everything that any process has appended to a partition; false when it has
-   * not. Absent when only this process appends.
-   */
-  catchUp?: (partition: number) => Promise<boolean>;
+  /** How to catch up with what other processes append (see SharedLog); undefined when only this one does. */
+  shared?:
+    | {
+        catchUp(partition: number): Promise<Position | undefined>;
+        isReached(place: Place): Promise<boolean>;
+      }
+    | undefined;
 };
 
 const keyOf = (appId: number, clientId: string) => `${appId}:${clientId}`;
@@ -41,7 +43,7 @@ export class KnownClients {
   readonly #halfMax: number;
   readonly #partitionOf: EntryLog["partitionOf"];
   readonly #isBehind: (partition: number) => boolean;
-  readonly #catchUp: KnownClientsOptions["catchUp"];
+  readonly #shared: KnownClientsOptions["shared"];
   /** Grows whenever something is forgotten: a look-up from before then may be outdated. */
   #forgotten = 0;
   /** Two generations: when the young one is full, the old one is forgotten. Costs less than exact recency. */
@@ -57,7 +59,7 @@ export class KnownClients {
   #late: Promise<unknown> | undefined;
 
   constructor(options: KnownClientsOptions) {
-    this.#catchUp = options.catchUp;
+    this.#shared = options.shared;
     this.#pool = options.pool;
     this.#halfMax = Math.max(1, options.clientsMax >> 1);
     this.#partitionOf = options.partitionOf;
@@ -150,7 +152,7 @@ export class KnownClients {
 
   async #lookUpAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const missed = await this.#answer(this.#waiting.splice(0, LOOKUP_BATCH_MAX), this.#catchUp ? "later" : "no");
+      const missed = await this.#answer(this.#waiting.splice(0, LOOKUP_BATCH_MAX), this.#shared ? "later" : "no");
       // Others do not wait for those whom apply has to catch up with.
       if (missed.length > 0) void this.#lookUpLater(missed);
     }
@@ -179,13 +181,20 @@ export class KnownClients {
       if (others) others.push(asked);
       else byPartition.set(partition, [asked]);
     }
-    for (const [partition, group] of byPartition) {
-      this.#later += group.length;
-      const hasCaughtUp = await this.#catchUp!(partition).catch(() => false);
-      if (hasCaughtUp) await this.#answer(group, "no");
-      else for (const { resolve } of group) resolve("unknown");
-      this.#later -= group.length;
-    }
+    this.#later += missed.length;
+    await Promise.all([...byPartition].map(([partition, group]) => this.#lookUpBehind(partition, group)));
+    this.#later -= missed.length;
+  }
+
+  /** Looks clients up once apply has passed the end of their partition, in tables that are not set back meanwhile. */
+  async #lookUpBehind(partition: number, group: readonly Asked[]): Promise<void> {
+    const shared = this.#shared!;
+    const position = await shared.catchUp(partition).catch(() => undefined);
+    const isReached = async () =>
+      position !== undefined && (await shared.isReached({ partition, position }).catch(() => false));
+    const missed = (await isReached()) ? await this.#answer(group, "later") : group;
+    const answer = missed.length > 0 && missed !== group && (await isReached()) ? "no" : "unknown";
+    for (const { resolve } of missed) resolve(answer);
   }
 
   /** The registered ones, or undefined when the database is away or late. */

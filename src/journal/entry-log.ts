@@ -58,6 +58,8 @@ export type EntryLog = {
   readonly isClosed: boolean;
   /** Why every entry would be refused now, or undefined. */
   readonly obstacle: string | undefined;
+  /** Why nothing has been heard from the log for some seconds, or undefined. Entries are tried all the same. */
+  readonly trouble: string | undefined;
   /** Bytes of entries that wait to become durable. */
   readonly waitingBytes: number;
   /** Grows by the bytes that become durable. */

@@ -26,6 +26,7 @@ const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 export class Journal implements EntryLog {
   readonly partitions = 1;
   readonly obstacle = undefined;
+  readonly trouble = undefined;
   readonly id: string;
   readonly dir: string;
   readonly #options: JournalOptions;

@@ -80,6 +80,7 @@ function settings(): Omit<WorkerSettings, "written"> {
     eventRetentionDays: 0,
     erasureKey: ERASURE_KEY,
     terms: [stage.term],
+    sessionName: "apply",
     largeTurn: new SharedArrayBuffer(4),
   };
 }
@@ -114,7 +115,7 @@ test("a batch whose machine has vanished is applied on another connection once t
 });
 
 test("a thread that is in no batch goes by a new term at once, and says so", async () => {
-  const written = new SharedArrayBuffer(16);
+  const written = new SharedArrayBuffer(24);
   const workerData: WorkerSettings = { ...settings(), written };
   const worker = new Worker(built("worker.js"), { workerData });
   const held: number[] = [];

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterAll(() => database.drop());
 
-const options = { journalId: "log", partitions: PARTITIONS, log, clock: () => 5 };
+const options = { journalId: "log", partitions: PARTITIONS, log, clock: () => 5, isCutOff: () => false };
 
 function newLock(nodeId: string, more: Partial<ConstructorParameters<typeof SharedApplyLock>[0]> = {}) {
   const lock = new SharedApplyLock({ ...options, nodeId, applies: true, ...more });
@@ -41,8 +41,9 @@ function newLock(nodeId: string, more: Partial<ConstructorParameters<typeof Shar
 /** A process that holds its share, with what it was told. */
 async function join(
   nodeId: string,
+  more: Parameters<typeof newLock>[1] = {},
 ): Promise<{ lock: SharedApplyLock; terms: () => Terms; told: string[]; watch: Loop }> {
-  const lock = newLock(nodeId);
+  const lock = newLock(nodeId, more);
   await lock.take(connection);
   let terms = await lock.claim();
   const told: string[] = [];
@@ -73,6 +74,15 @@ test("a process alone has all partitions; a second one gets half of them, and al
   await one.lock.release();
   await expect.poll(() => held(two.terms())).toBe(PARTITIONS);
   expect((await loadHeldPartitions(database.pool)).sort()).toEqual([0, 1, 2, 3]);
+});
+
+test("a process that cannot read the log leaves its partitions to others, and takes its share again", async () => {
+  let isCutOff = false;
+  const one = await join("one", { isCutOff: () => isCutOff });
+  isCutOff = true;
+  await expect.poll(() => held(one.terms())).toBe(0);
+  isCutOff = false;
+  await expect.poll(() => held(one.terms())).toBe(PARTITIONS);
 });
 
 test("a process that only collects takes no partitions", async () => {

@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-type Wish = { catchUp?: (partition: number) => Promise<boolean>; isBehind?: boolean };
+type Wish = { catchUp?: (partition: number) => Promise<number | undefined>; isReached?: boolean; isBehind?: boolean };
 
-const newKnown = ({ catchUp, isBehind = false }: Wish = {}) =>
+const newKnown = ({ catchUp, isReached = true, isBehind = false }: Wish = {}) =>
   new KnownClients({
     pool: database.pool,
     clientsMax: 1_000,
     partitionOf: () => 3,
     isBehind: () => isBehind,
-    ...(catchUp && { catchUp }),
+    shared: catchUp && { catchUp, isReached: async () => isReached },
   });
 
 async function apply(clientId: string): Promise<void> {
@@ -46,7 +46,7 @@ test("in a log that others append to, a client that is not found is looked up ag
     catchUp: async (partition) => {
       asked.push(partition);
       await apply("late");
-      return true;
+      return 7;
     },
   });
   expect([await known.check(app.appId, "late"), asked]).toEqual(["yes", [3]]);
@@ -54,8 +54,9 @@ test("in a log that others append to, a client that is not found is looked up ag
 });
 
 test("such a client is unregistered only when apply has caught up, and unknown when it has not", async () => {
-  expect(await newKnown({ catchUp: async () => true }).check(app.appId, "nobody")).toBe("no");
-  expect(await newKnown({ catchUp: async () => false }).check(app.appId, "nobody")).toBe("unknown");
+  expect(await newKnown({ catchUp: async () => 7 }).check(app.appId, "nobody")).toBe("no");
+  expect(await newKnown({ catchUp: async () => undefined }).check(app.appId, "nobody")).toBe("unknown");
+  expect(await newKnown({ catchUp: async () => 7, isReached: false }).check(app.appId, "nobody")).toBe("unknown");
   expect(await newKnown({ catchUp: () => Promise.reject(new Error("away")) }).check(app.appId, "nobody")).toBe(
     "unknown",
   );

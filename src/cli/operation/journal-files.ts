@@ -28,9 +28,21 @@ export type StoppedJournal = {
 export async function findStopped(config: Config): Promise<StoppedJournal> {
   if (config.jetstream) {
     const { findLog } = await import("../../journal/jetstream/stream-sources.ts");
-    const { id, streams, close } = await findLog(config.jetstream);
-    const sources = streams.map(({ source }) => source);
-    return { id, files: undefined, open: async () => ({ id, unit: "entries", sources }), close };
+    const { jetstream } = config;
+    const first = await findLog(jetstream);
+    const closes = [first.close];
+    const open = async (): Promise<WholeJournal> => {
+      // Found again: a process may have appended until the apply lock was taken.
+      const { id, streams, close } = await findLog(jetstream);
+      closes.push(close);
+      return { id, unit: "entries", sources: streams.map(({ source }) => source) };
+    };
+    return {
+      id: first.id,
+      files: undefined,
+      open,
+      close: async () => void (await Promise.all(closes.map((end) => end()))),
+    };
   }
   const { dir, id } = await filesOf(config);
   const open = async (): Promise<WholeJournal> => {

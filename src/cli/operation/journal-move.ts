@@ -41,16 +41,22 @@ export async function moveJournal(options: MoveOptions): Promise<void> {
     if (target) await assertFree(pool, { ...config, jetstream: target }, journal.id);
     const whole = await journal.open();
     await applyToEnd(session, { whole, lock });
+    // A process that has lost the database may still collect into a log.
+    if (totalOf(await journal.open()) > totalOf(whole))
+      throw new UsageError("Entries were appended meanwhile: a process still collects. Stop it, and try again.");
     await noteMove(pool, { from: journal.id, to: target?.name ?? "files" });
-    const total = whole.sources.reduce((sum, { end }) => sum + end(), 0);
     const setting = target ? "Set LOG_URL to it" : "Remove LOG_URL";
     print(
-      { journal: journal.id, [whole.unit]: total },
+      { journal: journal.id, [whole.unit]: totalOf(whole) },
       options,
       () => `The journal ${journal.id} is applied to its end. ${setting}, and start the server.`,
     );
   };
   await withOwnDatabase(config, move, { lock }).finally(() => journal.close());
+}
+
+function totalOf({ sources }: WholeJournal): number {
+  return sources.reduce((sum, { end }) => sum + end(), 0);
 }
 
 /** Undefined: files. */
@@ -84,13 +90,13 @@ async function applyToEnd(
   { whole, lock }: { whole: WholeJournal; lock: ApplyLock },
 ): Promise<void> {
   const { id, unit, sources } = whole;
+  const total = totalOf(whole);
   const bar = new ProgressBar("Applying");
   const cursors = async () => {
     const found = await readCursors(pool, id);
     return sources.map((_, partition) => found[partition] ?? 0);
   };
   const done = await cursors();
-  const total = sources.reduce((sum, { end }) => sum + end(), 0);
   const sumOf = (positions: readonly number[]) => positions.reduce((sum, position) => sum + position, 0);
   const [term] = await lock.claim();
   const applier = new Applier({

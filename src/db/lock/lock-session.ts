@@ -5,6 +5,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 import { findApplyHolder } from "../apply-holder.ts";
 import { isLockRefused } from "../engine/failure.ts";
+import { PROBES } from "../engine/pool.ts";
 import { type Executor, query, sql } from "../engine/sql.ts";
 import type { Server } from "../server/server.ts";
 import { setParameters } from "../server/server-pool.ts";
@@ -17,12 +18,10 @@ const LOOK_MS = 250;
 /** The longest wait of a claim for the previous holder's transaction. The database ends it when its process is gone. */
 const CLAIM_MS_MAX = LIMITS.transactionIdleMs + 10_000;
 
-/**
- * The database notices within half a minute when the machine at the other end has vanished: by probes while the
- * connection is silent, by the user timeout while an answer waits to be acknowledged.
- */
-const SESSION = `set lock_timeout = ${CLAIM_MS_MAX};
-  set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000`;
+/** The database notices within half a minute when the machine at the other end has vanished. */
+const SESSION = [["lock_timeout", String(CLAIM_MS_MAX)] as const, ...PROBES]
+  .map(([name, value]) => `set ${name} = ${value}`)
+  .join("; ");
 
 /** Opens a connection whose locks end with this process. */
 export async function openLockSession(

@@ -68,8 +68,9 @@ export async function loadHeldPartitions(executor: Executor): Promise<number[]> 
 }
 
 /**
- * Ends the lock sessions of processes that hold partitions and are silent. Whatever such a process does when it wakes up, it
- * cannot commit: its partitions have other terms by then.
+ * Ends the sessions of processes that hold partitions and are silent: those with the locks, and those that apply, whose
+ * transactions the next holder would wait for. Whatever such a process does when it wakes up, it cannot commit: its
+ * partitions have other terms by then.
  */
 export async function endSilentHolders(client: Executor): Promise<number> {
   return endSilent(client, PARTITION_CLASS);
@@ -91,9 +92,10 @@ export async function endSilentSenders(client: Executor): Promise<number> {
 async function endSilent(client: Executor, lockClass: number): Promise<number> {
   const rows = await query(
     client,
-    sql`select pg_terminate_backend(pid) from (
-      select distinct l.pid from pg_locks l ${itsNode}
-      where ${ofThisDatabase} and l.classid = ${lockClass} and l.pid <> pg_backend_pid() and ${isSilent}) silent`,
+    sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name in (
+        select a.application_name from pg_locks l ${itsNode}
+        where ${ofThisDatabase} and l.classid = ${lockClass} and ${isSilent})`,
   );
   return rows.length;
 }

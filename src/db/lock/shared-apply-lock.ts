@@ -27,6 +27,8 @@ export type SharedApplyLockOptions = Required<ApplyLockOptions> & {
   nodeId: string;
   /** Whether this process applies. One that only collects keeps processes with other journals out. */
   applies: boolean;
+  /** Whether it cannot read the log at the moment, so that others had better apply. */
+  isCutOff: () => boolean;
 };
 
 /**
@@ -142,19 +144,26 @@ export class SharedApplyLock implements ApplyHold {
 
   /** Gives what is over this process's share, and takes what is free up to it. */
   async #takeShare(client: pg.Client): Promise<void> {
-    const { applies, partitions, log } = this.#options;
+    const { applies, partitions, log, isCutOff } = this.#options;
     if (!applies) return;
-    const share = Math.ceil(partitions / (1 + (await countOtherAppliers(client))));
+    const share = isCutOff() ? 0 : Math.ceil(partitions / (1 + (await countOtherAppliers(client))));
     for (const partition of this.#held().slice(share)) await this.#give(client, partition);
     const before = this.#held().length;
+    let failure: unknown;
     for (let partition = 0; partition < partitions && this.#held().length < share; partition += 1) {
       if (this.#terms[partition] !== undefined || !(await tryPartition(client, partition))) continue;
-      this.#terms[partition] = await this.#claimOn(client, partition);
-      this.#hasNews = true;
+      // One that cannot be claimed yet does not keep the others from being applied.
+      const term = await this.#claimOn(client, partition).catch((error: unknown) => {
+        failure = error;
+        return undefined;
+      });
+      this.#terms[partition] = term;
+      this.#hasNews ||= term !== undefined;
     }
     const held = this.#held();
     if (held.length > before) log.info({ partitions: held }, "This process applies these partitions.");
     else if (held.length < share) await this.#endSilent(client);
+    if (failure !== undefined) throw failure;
   }
 
   async #give(client: pg.Client, partition: number): Promise<void> {

@@ -23,6 +23,7 @@ const APPEND_MS_MAX = 1_500;
 /** How often the streams are measured. */
 const MEASURE_MS = 1_000;
 const RETRY_AFTER_S = 5;
+const SILENT_MS_MAX = 5_000;
 const UNREACHABLE = "The log cannot be reached; new data is refused until it is connected again.";
 const CLOSE_LOOK_MS = 5;
 
@@ -65,6 +66,8 @@ export class JetStreamLog implements EntryLog {
   readonly #room: SharedRoom<number>;
   #writtenBytes = 0;
   #isConnected = true;
+  /** When a stream was last measured. */
+  #heardAtMs = elapsedMs();
   #isClosed = false;
   /** Why entries are refused since the last one that was stored; empty while they are stored. */
   #trouble = "";
@@ -86,15 +89,18 @@ export class JetStreamLog implements EntryLog {
       this.#announce(appended);
     });
     this.promise = promiseOf({ version: connection.info?.version ?? "", replicas: options.address.replicas });
-    this.bus = new NatsBus(connection, options.address.name);
+    this.bus = new NatsBus(connection, { name: options.address.name, isConnected: () => this.#isConnected });
     void this.#watchConnection();
     void this.#hearOthers();
     this.#measuring = startLoop({
       name: "log",
       log: options.log,
       idleMs: MEASURE_MS,
+      failureMsMax: MEASURE_MS,
       turn: async () => {
-        for (const partition of this.#partitions.keys()) await this.#measure(partition);
+        const measured = await Promise.allSettled([...this.#partitions.keys()].map((one) => this.#measure(one)));
+        const failed = measured.find((one) => one.status === "rejected");
+        if (failed) throw failed.reason;
         return "idle";
       },
     });
@@ -121,6 +127,10 @@ export class JetStreamLog implements EntryLog {
 
   get obstacle(): string | undefined {
     return this.#isConnected ? undefined : UNREACHABLE;
+  }
+
+  get trouble(): string | undefined {
+    return elapsedMs() - this.#heardAtMs < SILENT_MS_MAX ? undefined : "The log has not answered for some seconds.";
   }
 
   get waitingBytes(): number {
@@ -246,6 +256,7 @@ export class JetStreamLog implements EntryLog {
   async #measure(number: number): Promise<void> {
     const partition = this.#partitions[number]!;
     const { end, bytesPerEntry } = shapeOf(await this.#manager.streams.info(partition.stream));
+    this.#heardAtMs = elapsedMs();
     partition.bytesPerEntry = bytesPerEntry;
     if (end <= partition.end) return;
     partition.end = end;

@@ -8,17 +8,17 @@ const ANSWER_MS = 300;
 /** Words over the connection of a log. Each begins with the id of its sender. */
 export class NatsBus implements LogBus {
   readonly #connection: NatsConnection;
-  readonly #name: string;
+  readonly #options: { name: string; isConnected: () => boolean };
   readonly #sender = randomUUID();
 
-  constructor(connection: NatsConnection, name: string) {
+  constructor(connection: NatsConnection, options: { name: string; isConnected: () => boolean }) {
     this.#connection = connection;
-    this.#name = name;
+    this.#options = options;
   }
 
   say(topic: string, text: string): void {
     // A word that is kept until there is a connection again would come too late.
-    if (this.#connection.isClosed()) return;
+    if (this.#connection.isClosed() || !this.#options.isConnected()) return;
     this.#connection.publish(this.#subjectOf(topic), this.#sender + text);
   }
 
@@ -46,11 +46,15 @@ export class NatsBus implements LogBus {
     for await (const message of this.#connection.subscribe(this.#subjectOf(topic))) {
       const text = message.string();
       if (text.startsWith(this.#sender)) continue;
-      heard(text.slice(this.#sender.length), (answer) => void message.respond(answer));
+      try {
+        heard(text.slice(this.#sender.length), (answer) => void message.respond(answer));
+      } catch {
+        // Another version may say what this one does not understand.
+      }
     }
   }
 
   #subjectOf(topic: string): string {
-    return `${this.#name}.say.${topic}`;
+    return `${this.#options.name}.say.${topic}`;
   }
 }
