@@ -65,8 +65,7 @@ export async function startChild(
     env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin:/usr/sbin:/sbin`, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  CHILDREN.add(child);
-  child.once("exit", () => CHILDREN.delete(child));
+  trackChild(child);
   let output = "";
   child.stdout!.on("data", (chunk) => (output += chunk));
   for (let match = ready.exec(output); ; match = ready.exec(output)) {
@@ -84,6 +83,13 @@ export async function startChild(
     if (child.exitCode !== null) throw new Error(`${script} ended:\n${output}`);
     await sleep(5);
   }
+}
+
+/** Remembers a child for as long as it runs. */
+export function trackChild(child: ChildProcess): ChildProcess {
+  CHILDREN.add(child);
+  child.once("exit", () => CHILDREN.delete(child));
+  return child;
 }
 
 /** Stops the children that still run when the work ended early. */

@@ -2,7 +2,7 @@ import { readWords } from "../sim/arguments.ts";
 import { UsageError } from "../src/errors.ts";
 import { GENERATORS, type Generator, installedGenerator } from "./generator.ts";
 
-export const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
+export const STEPS = ["intake", "log", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** The amount of everything. Amounts that grow are those at the smallest scale, unless noted otherwise. */

@@ -10,6 +10,7 @@ import { documentOf, figureRow, growthRow, type Measured, together } from "./fig
 import type { Generator } from "./generator.ts";
 import { measureIntake, measureLinks } from "./intake.ts";
 import { measureLatency } from "./latency.ts";
+import { measureLog } from "./log.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
 import { inOwnFolder } from "./own-folder.ts";
 import { performancePage } from "./performance-page.ts";
@@ -25,6 +26,7 @@ const LOAD_TEXT: Readonly<Record<Generator, string>> = {
 
 const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   intake: measureIntake,
+  log: measureLog,
   apply: measureApply,
   latency: measureLatency,
   links: measureLinks,

@@ -172,6 +172,10 @@ describe("the command line", () => {
     expect(sizes).toMatchObject({ seconds: 2, users: 500_000, touches: 4_000_000 });
   });
 
+  test("measures the log in JetStream as a step of its own", () => {
+    expect([...readOptions(["log"]).steps]).toEqual(["log"]);
+  });
+
   test("a trial is small in everything", () => {
     const [full, trial] = [readOptions([]).sizes, readOptions(["--trial"]).sizes];
     for (const name of Object.keys(full) as (keyof typeof full)[]) expect(trial[name], name).toBeLessThan(full[name]);
