@@ -94,9 +94,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       { name: "backups", stop: () => backups.stop() },
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
-    const { roles } = config;
     const trouble = () => flow.applyTrouble ?? "";
-    const presence = startPresence(pool, { log, nodeId, address: http.address, roles: [...roles], trouble });
+    const presence = startPresence(pool, { log, nodeId, address: http.address, roles: [...config.roles], trouble });
     stages.add(STOP_MS.small, { name: "presence", stop: () => presence.stop() });
     folder.publish(http.address);
     collectOften();

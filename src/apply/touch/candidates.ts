@@ -31,7 +31,7 @@ export async function findCandidates(
     one.keys.map((key) => ({ question, key, lookup: lookupOf(one, key) })),
   );
   if (wanted.length === 0) return results;
-  const gathered = questions.map(() => new Map<string, { touch: Touch; by: Map<TouchMethod, Set<string>> }>());
+  const gathered = questions.map(() => new Map<string, Omit<Gathered, "question">>());
   const index = new TouchIndex(tx, fresh);
   await index.prepare(
     wanted.map(({ lookup }) => lookup),
@@ -69,20 +69,23 @@ function lookupOf({ appId, subject, rules, seenUntil }: Question, key: Key): Ran
   return { appId, key: key.value, fromMs, untilMs: subject.atMs, seenUntil };
 }
 
+/** A touch that shares keys with the subject of a question, by its number. */
+type Gathered = { question: number; touch: Touch; by: Map<TouchMethod, Set<string>> };
+
 /** Adds the fraud flags to the touches found, for the questions that have new ones. */
 async function judge(
   index: TouchIndex,
   questions: readonly Question[],
-  gathered: readonly Map<string, { touch: Touch; by: Map<TouchMethod, Set<string>> }>[],
+  gathered: readonly Map<string, Omit<Gathered, "question">>[],
   results: FoundTouch[][],
   changed: ReadonlySet<number>,
 ): Promise<void> {
-  const found = [...changed].flatMap((at) => [...gathered[at]!.values()].map((one) => ({ question: at, ...one })));
-  const counts = await countAround(
-    index,
-    found.map(({ question, touch }) => ({ ...questions[question]!, touch })),
-  );
-  for (const at of changed) results[at] = [];
+  const found: Gathered[] = [];
+  for (const question of changed) {
+    results[question] = [];
+    for (const { touch, by } of gathered[question]!.values()) found.push({ question, touch, by });
+  }
+  const counts = await countAround(index, questions, found);
   found.forEach(({ question, touch, by }, number) => {
     const { subject, rules } = questions[question]!;
     const matches = [...by].map(([method, names]) => ({ method, by: [...names].sort() }));
@@ -92,25 +95,33 @@ async function judge(
   });
 }
 
+/** A count of touches around one that was found, for the question that found it. */
+type Count = RangeLookup & { asked: number; of: keyof TouchCounts };
+
 async function countAround(
   index: TouchIndex,
-  touches: readonly (Pick<Question, "appId" | "rules" | "subject" | "seenUntil"> & { touch: Touch })[],
+  questions: readonly Question[],
+  found: readonly Gathered[],
 ): Promise<TouchCounts[]> {
-  const counts = touches.map(() => ({ ofAddress: 0, ofDevice: 0 }));
+  const counts = found.map(() => ({ ofAddress: 0, ofDevice: 0 }));
+  const wanted: Count[] = [];
   let max = 0;
-  const wanted = touches.flatMap(({ appId, rules, subject, seenUntil, touch }, asked) => {
+  // Without spreads, and with no list for each touch: this took a sixth of the time of deciding.
+  found.forEach(({ question, touch }, asked) => {
+    const { appId, rules, subject, seenUntil } = questions[question]!;
     const { floodPerAddress, floodPerDevice } = rules.of(touch.platform);
     max = Math.max(max, floodPerAddress + 1, floodPerDevice + 1);
-    const address = addressKey(touch.ip);
+    const fromMs = touch.touchedAtMs - HALF_HOUR_MS;
     // Touches after the registration do not count.
     const untilMs = Math.min(touch.touchedAtMs + HALF_HOUR_MS, subject.atMs + 1);
-    const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs, seenUntil };
-    const devices = floodPerDevice > 0 ? touchDeviceKeys((name) => touch.details[name] ?? "") : [];
-    const unsure = devices.filter(({ value }) => index.mayHoldMoreThan(floodPerDevice, { appId, key: value }));
-    return [
-      ...(address !== undefined && floodPerAddress > 0 ? [{ asked, of: "ofAddress" as const, key: address }] : []),
-      ...unsure.map(({ value }) => ({ asked, of: "ofDevice" as const, key: value })),
-    ].map((one) => ({ ...one, ...hour }));
+    const want = (of: keyof TouchCounts, key: string) =>
+      wanted.push({ asked, of, appId, key, fromMs, untilMs, seenUntil });
+    const address = floodPerAddress > 0 ? addressKey(touch.ip) : undefined;
+    if (address !== undefined) want("ofAddress", address);
+    if (floodPerDevice <= 0) return;
+    for (const { value } of touchDeviceKeys((name) => touch.details[name] ?? "")) {
+      if (index.mayHoldMoreThan(floodPerDevice, { appId, key: value })) want("ofDevice", value);
+    }
   });
   const numbers = await index.count(wanted, max);
   wanted.forEach(({ asked, of }, number) => {

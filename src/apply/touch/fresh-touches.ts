@@ -32,6 +32,8 @@ export class FreshTouches {
 
   /** The touches under a key, in journal order. */
   under({ appId, key }: { appId: number; key: string }): readonly FreshTouch[] {
+    // A batch of registrations alone asks several times for each of its keys.
+    if (this.list.length === 0) return [];
     return this.#byKey.get(`${appId} ${key}`) ?? [];
   }
 

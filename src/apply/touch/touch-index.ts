@@ -114,17 +114,19 @@ export class TouchIndex {
   async count(lookups: readonly RangeLookup[], max: number): Promise<number[]> {
     const counts = lookups.map(() => 0);
     const byWeek = new Map<string, number[]>();
+    const noteWeek = (week: string, lookup: number) => {
+      const numbers = byWeek.get(week);
+      if (numbers) numbers.push(lookup);
+      else byWeek.set(week, [lookup]);
+    };
     lookups.forEach((one, lookup) => {
       const { fromMs, untilMs } = one;
-      const weeks = new Set([weekOf(fromMs), weekOf(untilMs - 1)]);
-      counts[lookup] = this.#fresh
-        .rowsUnder(one)
-        .filter((row) => row.touchedAtMs >= fromMs && row.touchedAtMs < untilMs && weeks.has(row.week)).length;
-      for (const week of weeks) {
-        const numbers = byWeek.get(week);
-        if (numbers) numbers.push(lookup);
-        else byWeek.set(week, [lookup]);
-      }
+      const [first, last] = [weekOf(fromMs), weekOf(untilMs - 1)];
+      const isCounted = ({ touchedAtMs, week }: KeyRow) =>
+        touchedAtMs >= fromMs && touchedAtMs < untilMs && (week === first || week === last);
+      counts[lookup] = this.#fresh.rowsUnder(one).filter(isCounted).length;
+      noteWeek(first, lookup);
+      if (last !== first) noteWeek(last, lookup);
     });
     for (const [week, numbers] of byWeek) {
       const counted = await countInWeek(
