@@ -1,12 +1,12 @@
 import { hostname } from "node:os";
 import { inspect } from "node:util";
-import { createApp } from "./admin/apps.ts";
+import { createFirstApp } from "./admin/apps.ts";
 import type { Desk } from "./admin/desk.ts";
 import { linkFirstAdmin } from "./admin/session/people.ts";
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
 import { countAdmins } from "./db/admin-user.ts";
-import { type App, loadApps } from "./db/app.ts";
+import type { App } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
 import { createLog, standardOutput } from "./log.ts";
@@ -67,8 +67,7 @@ async function run(): Promise<void> {
 
 /** Creates the demo app on the very first start. */
 async function makeDemoApp(running: Running): Promise<App | undefined> {
-  if ((await loadApps(running.database.pool, running.vault)).length > 0) return undefined;
-  return createApp(deskOf(running), { name: "Demo" });
+  return createFirstApp(deskOf(running), { name: "Demo" });
 }
 
 /** Whether an admin exists. Until then, every start offers a setup link. */

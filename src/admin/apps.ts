@@ -17,6 +17,7 @@ import {
   isTimeZoneFixed,
   loadAppRules,
   loadApps,
+  lockApps,
   rotateSecret,
   TIME_ZONE_FIXED,
 } from "../db/app.ts";
@@ -36,13 +37,31 @@ export function createApp(desk: Desk, body: AppCreateBody): Promise<App> {
     schema: appCreateBody,
     body,
     appOf: ({ appId }) => appId,
+    run: (tx) => newApp(tx, desk, body),
+  });
+}
+
+/** The same if there is no app yet; undefined when there is. Of several processes that start together, one creates it. */
+export async function createFirstApp(desk: Desk, body: AppCreateBody): Promise<App | undefined> {
+  if ((await loadAppRules(desk.pool)).length > 0) return undefined;
+  return act(desk, {
+    action: "apps/create",
+    schema: appCreateBody,
+    body,
+    appOf: (app) => app?.appId ?? 0,
+    isNoted: (app) => app !== undefined,
     run: async (tx) => {
-      const { name, time_zone: timeZone = "Asia/Shanghai", currency, metadata: metadataMode = "open" } = body;
-      assertName(name);
-      assertTimeZone(timeZone);
-      return insertApp(tx, desk.vault, { name, timeZone, currency, metadataMode, createdAtMs: desk.clock() });
+      await lockApps(tx);
+      return (await loadAppRules(tx)).length > 0 ? undefined : newApp(tx, desk, body);
     },
   });
+}
+
+async function newApp(tx: Executor, { vault, clock }: Desk, body: AppCreateBody): Promise<App> {
+  const { name, time_zone: timeZone = "Asia/Shanghai", currency, metadata: metadataMode = "open" } = body;
+  assertName(name);
+  assertTimeZone(timeZone);
+  return insertApp(tx, vault, { name, timeZone, currency, metadataMode, createdAtMs: clock() });
 }
 
 /** Changes the fields that the body names; the others stay as they are. */

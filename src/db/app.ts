@@ -188,6 +188,11 @@ export async function tellSettingsChanged(executor: Executor, appIds: readonly n
     await execute(executor, sql`select pg_notify(${SETTINGS_CHANNEL}, ${String(appId)})`);
 }
 
+/** Keeps others from creating an app until the transaction ends. */
+export async function lockApps(tx: Executor): Promise<void> {
+  await tx.query("lock table app in share row exclusive mode");
+}
+
 export async function listenForSettings(executor: Executor): Promise<void> {
   await executor.query(`listen ${SETTINGS_CHANNEL}`);
 }
