@@ -18,6 +18,7 @@ const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint apply": 2,
   "touchpoint apply lock": 1,
   "touchpoint postback": 4,
+  "touchpoint send": 1,
   "touchpoint cost": 2 * (2 * LIMITS.costPullsAtOnce + 1),
 };
 
@@ -34,7 +35,9 @@ export async function maxima({ site, findings }: Audit): Promise<void> {
     findings.hold(8, !/not handled|"level":"fatal"/.test(server.output), `the ${name} has failed:\n${server.output}`);
   }
   const { rows } = await site.pool.query(
-    "select application_name as name, count(*)::int as count from pg_stat_activity where application_name like 'touchpoint %' group by 1",
+    // Some names end with the id of their process's folder.
+    `select regexp_replace(application_name, ' [0-9a-f-]{36}$', '') as name, count(*)::int as count from pg_stat_activity
+      where application_name like 'touchpoint %' group by 1`,
   );
   findings.none(
     8,

@@ -157,6 +157,7 @@ export class SharedApplyLock implements ApplyHold {
         failure = error;
         return undefined;
       });
+      if (client !== this.#client) throw new Error("the connection that holds the apply locks was lost.");
       this.#terms[partition] = term;
       this.#hasNews ||= term !== undefined;
     }

@@ -50,7 +50,9 @@ test("migrating again changes nothing", async () => {
   await migrate(database.pool, { ...options, clock: () => 9 });
   expect(await schemaOf(database)).toEqual(before);
   expect(before.length).toBeGreaterThan(20);
-  expect(await rowsOf(database.pool, "journal_cursor")).toEqual([{ journal_id: "j", position: 7, partition: 0 }]);
+  expect(await rowsOf(database.pool, "journal_cursor")).toEqual([
+    { journal_id: "j", position: 7, partition: 0, received_at_ms: 0 },
+  ]);
   expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
 });
 

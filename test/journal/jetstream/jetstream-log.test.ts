@@ -233,14 +233,16 @@ describe("a log that is opened again", () => {
     expect(new Set(opened.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("knows what other processes have appended when it asks", async () => {
+  test("knows what other processes have appended when it asks, and is told soon without asking", async () => {
     const { name, log } = await newLog();
     const other = await nats.open({ name });
     for (let number = 0; number < 3; number += 1) await other.append(entryOf("x".repeat(1_000)));
-    expect([log.end(0), await log.freshEnd(0), log.end(0)]).toEqual([0, 3, 3]);
+    expect([await log.freshEnd(0), log.end(0)]).toEqual([3, 3]);
+    await other.append(entryOf("y"));
+    await expect.poll(() => log.end(0)).toBe(4);
     expect(log.bytesBehind([0])).toBeGreaterThan(3_000);
-    expect([log.bytesBehind([3]), log.positionBefore(0, { bytes: 1 }), log.positionBefore(0, { bytes: MIB })]).toEqual([
-      0, 2, 0,
+    expect([log.bytesBehind([4]), log.positionBefore(0, { bytes: 1 }), log.positionBefore(0, { bytes: MIB })]).toEqual([
+      0, 3, 0,
     ]);
   });
 

@@ -8,6 +8,7 @@ export const texts = {
     started: "Started",
     sign: "Last sign of life",
     alive: "now",
+    stuck: "does not apply",
   },
   zh: {
     title: "进程",
@@ -18,5 +19,6 @@ export const texts = {
     started: "启动时间",
     sign: "最近心跳",
     alive: "刚刚",
+    stuck: "未写入数据表",
   },
 };

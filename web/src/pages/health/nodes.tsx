@@ -22,7 +22,15 @@ export function Nodes({ health: { nodes, now_ms: nowMs } }: { health: HealthAnsw
     {
       name: "sign",
       title: text.sign,
-      cell: (node) => (node.is_silent ? <Badge tone="bad">{sign(node)}</Badge> : node.trouble || text.alive),
+      cell: (node) => {
+        if (node.is_silent) return <Badge tone="bad">{sign(node)}</Badge>;
+        if (node.trouble === "") return text.alive;
+        return (
+          <span title={node.trouble}>
+            <Badge tone="bad">{text.stuck}</Badge>
+          </span>
+        );
+      },
     },
   ];
   return (
