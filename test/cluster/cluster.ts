@@ -119,9 +119,8 @@ export class Node {
     return this.server.child.pid!;
   }
 
-  /** kill -9, and a new start on the same folder. */
-  async killAndStart(): Promise<void> {
-    await this.server.kill();
+  /** On the same folder. */
+  async startAgain(): Promise<void> {
     this.server = await TouchpointProcess.start({ dataDir: this.server.dataDir, env: this.#settings });
   }
 

@@ -83,7 +83,7 @@ test("the live stream of one node shows the calls of another", async () => {
 });
 
 test("whichever node is killed or frozen, nothing is lost or doubled, and no client becomes unknown", async () => {
-  const apps = [await cluster.createApp(), await cluster.createApp(), await cluster.createApp()];
+  const apps = [await cluster.createApp(), await cluster.createApp()];
   const loads = apps.map((app) => new Load(app));
   const begin = () => {
     for (const load of loads) load.begin(...cluster.urls);
@@ -94,8 +94,9 @@ test("whichever node is killed or frozen, nothing is lost or doubled, and no cli
     begin();
     await more(100);
     for (const node of [cluster.nodes[0]!, appliers()[0]!]) {
-      await node.killAndStart();
+      await node.server.kill();
       await pause();
+      await node.startAgain();
       begin();
       await more(100);
     }
@@ -103,7 +104,7 @@ test("whichever node is killed or frozen, nothing is lost or doubled, and no cli
     const [stream] = await manager.streams.names().next();
     const leader = await nats.leaderOf(manager, stream!);
     await nats.kill(leader);
-    await more(50);
+    await more(20);
     nats.run(leader);
     await pause();
     // The other takes over what a frozen applier holds, which then must not commit any more.
