@@ -146,12 +146,15 @@ describe("a platform that is down", () => {
 });
 
 describe("a database that is away", () => {
-  /** Blocks new connections to the stage's database, and ends all but the stage's own. */
+  /** Blocks new connections to the stage's database, and ends those of clients: autovacuum may be there, too, and is not ours to end. */
   async function outage(): Promise<() => Promise<void>> {
     const admin = stage.ownPool(sharedServer().database());
     const { name } = stage.stage.database;
     await admin.query(`alter database ${name} allow_connections false`);
-    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type = 'client backend'",
+      [name],
+    );
     return async () => {
       await admin.query(`alter database ${name} allow_connections true`);
     };
