@@ -73,7 +73,7 @@ export class ApplyThread {
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     const isGone = worker.threadId === -1;
     worker.postMessage({ kind: "stop" } satisfies ThreadMessage);
-    if (isGone) return;
+    if (isGone) return this.#goesBy(this.#changes);
     const timer = setTimeout(() => void worker.terminate(), graceMs);
     await ended;
     clearTimeout(timer);

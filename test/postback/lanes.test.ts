@@ -146,7 +146,7 @@ describe("a platform that is down", () => {
 });
 
 describe("a database that is away", () => {
-  /** Blocks new connections to the stage's database, and ends those of clients: autovacuum may be there, too, and is not ours to end. */
+  /** Blocks new connections to the stage's database, and ends those of clients. Autovacuum is not ours to end. */
   async function outage(): Promise<() => Promise<void>> {
     const admin = stage.ownPool(sharedServer().database());
     const { name } = stage.stage.database;

@@ -8,13 +8,7 @@ import { within } from "../../within.ts";
 import { claimApply, readApplyTerms, type Terms } from "../apply-holder.ts";
 import { canAnswer } from "../engine/pool.ts";
 import { type Connection, Server } from "../server/server.ts";
-import { claimFailure, HeldElsewhere, openLockSession, takeApplyLock } from "./lock-session.ts";
-
-const CHECK_MS = 1_000;
-/** How long the database may take to tell the terms before the connection counts as lost. */
-const TERM_MS_MAX = 15_000;
-/** How long a start waits for a holder without a sign of life: longer than the database needs to notice its end. */
-const PATIENCE_MS = 40_000;
+import { claimFailure, HeldElsewhere, HOLD_MS, openLockSession, takeApplyLock } from "./lock-session.ts";
 
 /** The right to apply into a database, or into a part of it. */
 export type ApplyHold = {
@@ -73,7 +67,7 @@ export class ApplyLock implements ApplyHold {
   }
 
   /** Throws when another process holds the lock and is alive, or still holds it after `patienceMs`. */
-  async take(connection: Connection, patienceMs = PATIENCE_MS): Promise<void> {
+  async take(connection: Connection, patienceMs: number = HOLD_MS.patience): Promise<void> {
     this.#server = new Server(connection);
     this.#client = await this.#lock(patienceMs).catch((error) => {
       if (!(error instanceof HeldElsewhere)) throw error;
@@ -98,8 +92,8 @@ export class ApplyLock implements ApplyHold {
     return startLoop({
       name: "apply lock",
       log: this.#options.log,
-      idleMs: CHECK_MS,
-      failureMsMax: CHECK_MS,
+      idleMs: HOLD_MS.check,
+      failureMsMax: HOLD_MS.check,
       onTrouble: (trouble) => {
         this.#obstacle = trouble && messageOf(trouble.failure);
         if (trouble) this.#options.log.error({ reason: this.#obstacle }, "The apply lock is lost; taking it again.");
@@ -123,7 +117,7 @@ export class ApplyLock implements ApplyHold {
 
   async #isHeld(): Promise<boolean> {
     if (!this.#client || this.#term === undefined) return false;
-    const terms = await within(TERM_MS_MAX, readApplyTerms(this.#client)).catch(() => undefined);
+    const terms = await within(HOLD_MS.term, readApplyTerms(this.#client)).catch(() => undefined);
     return terms?.has(this.#term) ?? false;
   }
 

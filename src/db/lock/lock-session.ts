@@ -13,6 +13,13 @@ import { setParameters } from "../server/server-pool.ts";
 /** Held alone by a process with a journal of its own, and together by the processes of one shared log. */
 export const APPLY_LOCK_KEY = 7226390;
 
+/**
+ * check: how often a holder looks whether it still is one. term: how long the database may take to tell the terms before the
+ * connection counts as lost. patience: how long a start waits for a holder without a sign of life, which is longer than the
+ * database needs to notice its end.
+ */
+export const HOLD_MS = { check: 1_000, term: 15_000, patience: 40_000 } as const;
+
 const CONNECT_MS_MAX = 5_000;
 const LOOK_MS = 250;
 /** The longest wait of a claim for the previous holder's transaction. The database ends it when its process is gone. */

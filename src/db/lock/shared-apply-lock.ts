@@ -7,7 +7,7 @@ import { claimPartition, readApplyTerms, type Terms } from "../apply-holder.ts";
 import { canAnswer } from "../engine/pool.ts";
 import { type Connection, Server } from "../server/server.ts";
 import type { ApplyHold, ApplyLockOptions, OnTerms } from "./apply-lock.ts";
-import { claimFailure, HeldElsewhere, openLockSession, takeApplyLock } from "./lock-session.ts";
+import { claimFailure, HeldElsewhere, HOLD_MS, openLockSession, takeApplyLock } from "./lock-session.ts";
 import {
   countOtherAppliers,
   endSilentHolders,
@@ -16,12 +16,6 @@ import {
   shareLog,
   tryPartition,
 } from "./partition-locks.ts";
-
-const CHECK_MS = 1_000;
-/** How long the database may take to tell the terms before the connection counts as lost. */
-const TERM_MS_MAX = 15_000;
-/** As long as a process that applies alone is waited for. */
-const PATIENCE_MS = 40_000;
 
 export type SharedApplyLockOptions = Required<ApplyLockOptions> & {
   nodeId: string;
@@ -60,7 +54,7 @@ export class SharedApplyLock implements ApplyHold {
     return this.#obstacle;
   }
 
-  async take(connection: Connection, patienceMs = PATIENCE_MS): Promise<void> {
+  async take(connection: Connection, patienceMs: number = HOLD_MS.patience): Promise<void> {
     this.#server = new Server(connection);
     this.#client = await this.#join(patienceMs).catch((error) => {
       if (!(error instanceof HeldElsewhere)) throw error;
@@ -86,8 +80,8 @@ export class SharedApplyLock implements ApplyHold {
     return startLoop({
       name: "apply locks",
       log: this.#options.log,
-      idleMs: CHECK_MS,
-      failureMsMax: CHECK_MS,
+      idleMs: HOLD_MS.check,
+      failureMsMax: HOLD_MS.check,
       onTrouble: (trouble) => {
         this.#obstacle = trouble && messageOf(trouble.failure);
         if (trouble)
@@ -130,7 +124,7 @@ export class SharedApplyLock implements ApplyHold {
 
   /** Leaves partitions whose term another process has replaced. */
   async #dropReplaced(client: pg.Client): Promise<void> {
-    const current = await within(TERM_MS_MAX, readApplyTerms(client)).catch(async (error: unknown) => {
+    const current = await within(HOLD_MS.term, readApplyTerms(client)).catch(async (error: unknown) => {
       await this.release();
       throw error;
     });
