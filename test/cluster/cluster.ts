@@ -15,6 +15,8 @@ export class Cluster {
   readonly database: TempDatabase;
   readonly nats: Nats;
   readonly nodes: Node[] = [];
+  /** What starts further nodes, if not the server that was just built. */
+  script: readonly string[] | undefined;
   readonly #name: string;
   readonly #more: Record<string, string>;
 
@@ -36,7 +38,7 @@ export class Cluster {
 
   /** Starts further nodes, side by side. */
   async add(...roles: string[]): Promise<Node[]> {
-    const added = await Promise.all(roles.map((role) => Node.start(role, this.settings())));
+    const added = await Promise.all(roles.map((role) => Node.start(role, this.settings(), this.script)));
     this.nodes.push(...added);
     return added;
   }
@@ -59,7 +61,12 @@ export class Cluster {
 
   /** The addresses of the nodes that collect. */
   get urls(): [string, ...string[]] {
-    const [first, ...rest] = this.nodes.filter(({ role }) => role.includes("http")).map(({ server }) => server.url);
+    return this.urlsWithout();
+  }
+
+  urlsWithout(node?: Node): [string, ...string[]] {
+    const others = this.nodes.filter((other) => other !== node && other.role.includes("http"));
+    const [first, ...rest] = others.map(({ server }) => server.url);
     return [first!, ...rest];
   }
 
@@ -110,16 +117,20 @@ export class Node {
     this.#settings = settings;
   }
 
-  static async start(role: string, settings: Record<string, string>): Promise<Node> {
+  static async start(
+    role: string,
+    settings: Record<string, string>,
+    script: readonly string[] | undefined,
+  ): Promise<Node> {
     const env = { ...settings, ROLES: role };
-    return new Node(role, await TouchpointProcess.start({ dataDir: makeDataDir(), env }), env);
+    return new Node(role, await TouchpointProcess.start({ dataDir: makeDataDir(), env, script }), env);
   }
 
   get pid(): number {
     return this.server.child.pid!;
   }
 
-  /** On the same folder. */
+  /** On the same folder, and as the server that was just built, whatever it was before. */
   async startAgain(): Promise<void> {
     this.server = await TouchpointProcess.start({ dataDir: this.server.dataDir, env: this.#settings });
   }

@@ -132,9 +132,12 @@ export class TouchpointProcess extends Touchpoint {
     return this.#output();
   }
 
-  static async start(options: { dataDir?: string; env?: Record<string, string> } = {}): Promise<TouchpointProcess> {
+  /** `script`: the arguments of the shell that start the server, if not the one that was just built. */
+  static async start(
+    options: { dataDir?: string; env?: Record<string, string>; script?: readonly string[] } = {},
+  ): Promise<TouchpointProcess> {
     const dataDir = options.dataDir ?? prepareDataDir();
-    const child = spawn("sh", START, {
+    const child = spawn("sh", options.script ?? START, {
       env: {
         ...plainEnvironment(),
         PORT: "0",

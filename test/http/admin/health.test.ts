@@ -6,6 +6,7 @@ import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../
 import type { App } from "../../../src/db/app.ts";
 import { RECORD_HEADER_BYTES } from "../../../src/journal/record.ts";
 import { LIMITS } from "../../../src/limits.ts";
+import { VERSION } from "../../../src/version.ts";
 import { encoded } from "../../journal/encoded.ts";
 import { consoleUser } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";
@@ -24,13 +25,13 @@ describe("health", () => {
     const { data } = await analyst.get("health");
     isAsDescribed(healthAnswer, data);
     expect(data).toMatchObject({
-      version: "0.1.0",
+      version: VERSION,
       roles: expect.arrayContaining(["http", "apply", "refresh", "postback", "cost"]),
       intake: { obstacle: "", backlog_bytes_max: 20 * 1024 ** 3 },
       disk: { free_bytes_min: 1024 ** 3 },
       database: { kind: "embedded", version: expect.stringMatching(/^18/) },
     });
-    expect(data.nodes).toMatchObject([{ address: server.url, roles: data.roles, version: "0.1.0" }]);
+    expect(data.nodes).toMatchObject([{ address: server.url, roles: data.roles, version: VERSION }]);
     expect(data.started_at_ms).toBeLessThan(data.now_ms);
     expect(data.intake.durable_bytes).toBeGreaterThanOrEqual(data.intake.applied_bytes);
     expect(data.disk.free_bytes).toBeGreaterThan(0);
