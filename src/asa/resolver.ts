@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token.ts";
+import { type AsaToken, claimAsaTokens, findAppsWithDueTokens, postponeAsaToken } from "../db/asa-token.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 
 const TOKENS_AT_ONCE = 20;
@@ -33,7 +33,12 @@ const TEST_ID = "1234567890";
 /** Resolves all due tokens at the same time. Returns their number. */
 export async function resolveTokens(deps: ResolverDeps): Promise<number> {
   const nowMs = deps.clock();
-  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: TOKENS_AT_ONCE });
+  const due: AsaToken[] = [];
+  for (const appId of await findAppsWithDueTokens(deps.pool, nowMs)) {
+    const limit = TOKENS_AT_ONCE - due.length;
+    if (limit === 0) break;
+    due.push(...(await claimAsaTokens(deps.pool, { appId, nowMs, leaseUntilMs: nowMs + LEASE_MS, limit })));
+  }
   await Promise.all(due.map((token) => resolve(deps, token)));
   return due.length;
 }

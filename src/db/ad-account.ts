@@ -66,39 +66,44 @@ export async function withAdvertisers(executor: Executor, users: readonly UserAc
   return users.map((user) => ({ ...user, advertiserId: byId.get(user.clientId) ?? user.advertiserId }));
 }
 
-/** Whether costs have told accounts of plans or ads since the slices were last taken. */
-export async function hasNewAdAccounts(executor: Executor): Promise<boolean> {
-  const [row] = await query<{ isThere: boolean }>(
+/** The apps of whose plans or ads the costs have told accounts since the slices were last taken. */
+export async function findAppsWithNewAdAccounts(executor: Executor): Promise<number[]> {
+  const rows = await query<{ appId: number }>(
     executor,
-    sql`select exists (select 1 from ad_account where not is_counted) as is_there`,
+    sql`select distinct app_id from ad_account where not is_counted order by app_id`,
   );
-  return row!.isThere;
+  return rows.map(({ appId }) => appId);
 }
 
 /**
- * The slices that count users whose account the costs have told since the last call, and when the first of these costs
- * came.
+ * The slices that count users of an app whose account the costs have told since the last call, and when the first of
+ * these costs came.
  */
-export async function takeMovedSlices(tx: Executor): Promise<{ slices: Slice[]; sinceMs: number }> {
+export async function takeMovedSlices(tx: Executor, appId: number): Promise<{ slices: Slice[]; sinceMs: number }> {
+  const told = await query<{ adPlatform: string; level: string; objectId: string; notedAtMs: number }>(
+    tx,
+    sql`update ad_account set is_counted = true where app_id = ${appId} and not is_counted
+      returning ad_platform, level, object_id, noted_at_ms`,
+  );
+  const fresh = rowsOf("listed", told, { adPlatform: "text", level: "text", objectId: "text", notedAtMs: "bigint" });
   const rows = await query<Slice & { sinceMs: number }>(
     tx,
-    sql`with fresh as (update ad_account set is_counted = true where not is_counted
-        returning app_id, ad_platform, level, object_id, noted_at_ms),
+    sql`with fresh as (select ad_platform, level, object_id collate "C" as object_id, noted_at_ms from ${fresh}),
       moved as (
         select u.app_id, u.client_id, u.cohort_day, u.registered_day, f.noted_at_ms from fresh f
-        join user_account u on f.level = 'ad' and u.app_id = f.app_id and u.ad_platform = f.ad_platform
+        join user_account u on f.level = 'ad' and u.app_id = ${appId} and u.ad_platform = f.ad_platform
           and u.aid = f.object_id and u.advertiser_id = '' and u.aid <> ''
         union
         select u.app_id, u.client_id, u.cohort_day, u.registered_day, f.noted_at_ms from fresh f
-        join user_account u on f.level = 'plan' and u.app_id = f.app_id and u.ad_platform = f.ad_platform
+        join user_account u on f.level = 'plan' and u.app_id = ${appId} and u.ad_platform = f.ad_platform
           and u.gid = f.object_id and u.advertiser_id = '' and u.gid <> ''),
       slice as (
         select app_id, 'touch' as cohort, cohort_day as day, noted_at_ms from moved
         union all select app_id, 'registered', registered_day, noted_at_ms from moved
         union all select m.app_id, 'occurred', d.day, m.noted_at_ms from moved m
-          join ${countedDays} d on d.app_id = m.app_id and d.client_id = m.client_id
+          join ${countedDays} d on d.app_id = ${appId} and d.client_id = m.client_id
         union all select m.app_id, 'occurred', p.accepted_day, m.noted_at_ms from moved m
-          join postback p on p.app_id = m.app_id and p.client_id = m.client_id and p.accepted_day is not null)
+          join postback p on p.app_id = ${appId} and p.client_id = m.client_id and p.accepted_day is not null)
       select app_id, cohort, day, min(noted_at_ms) as since_ms from slice group by app_id, cohort, day`,
   );
   return { slices: rows, sinceMs: Math.min(...rows.map(({ sinceMs }) => sinceMs)) };

@@ -29,5 +29,7 @@ export function unpricedSums(base: Base): Sql {
   return listed([...all, ...windowSums("ad", micros, base)]);
 }
 
-/** The rows d of the user u. */
-export const unpricedOfUser = sql`(${unpricedRevenue(sql`a.app_id = u.app_id and a.client_id = u.client_id`)}) d`;
+/** The rows d of the user u of an app. */
+export function unpricedOfUser(appId: Sql): Sql {
+  return sql`(${unpricedRevenue(sql`a.app_id = ${appId} and a.client_id = u.client_id`)}) d`;
+}

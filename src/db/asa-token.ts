@@ -67,19 +67,28 @@ function runsOfOneKind(changes: readonly AsaTokenChange[]): AsaTokenChange[][] {
   return runs;
 }
 
-/** Claims due tokens until `leaseUntilMs`. Without an outcome they are due again after that. */
+/** The apps with due tokens. */
+export async function findAppsWithDueTokens(executor: Executor, nowMs: number): Promise<number[]> {
+  const rows = await query<{ appId: number }>(
+    executor,
+    sql`select distinct app_id from asa_token where outcome = '' and due_at_ms <= ${nowMs} order by app_id`,
+  );
+  return rows.map(({ appId }) => appId);
+}
+
+/** Claims due tokens of an app until `leaseUntilMs`. Without an outcome they are due again after that. */
 export async function claimAsaTokens(
   executor: Executor,
-  options: { nowMs: number; leaseUntilMs: number; limit: number },
+  options: { appId: number; nowMs: number; leaseUntilMs: number; limit: number },
 ): Promise<AsaToken[]> {
   return query<AsaToken>(
     executor,
     // Materialized for the same reason as in claimOutbox.
     sql`with due as materialized (
-        select app_id, client_id from asa_token where outcome = '' and due_at_ms <= ${options.nowMs}
-        order by due_at_ms, app_id, client_id limit ${options.limit} for update skip locked)
+        select client_id from asa_token where app_id = ${options.appId} and outcome = '' and due_at_ms <= ${options.nowMs}
+        order by due_at_ms, client_id limit ${options.limit} for update skip locked)
       update asa_token t set due_at_ms = ${options.leaseUntilMs}, attempts = t.attempts + 1 from due
-      where t.app_id = due.app_id and t.client_id = due.client_id
+      where t.app_id = ${options.appId} and t.client_id = due.client_id
       returning t.app_id, t.client_id, t.token, t.received_at_ms, t.attempts`,
   );
 }

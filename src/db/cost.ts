@@ -1,7 +1,8 @@
 import { noteAdAccounts } from "./ad-account.ts";
 import { costsByHour } from "./cost-hour.ts";
-import { rowsOf } from "./engine/rows.ts";
-import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
+import { columnOf } from "./engine/column-name.ts";
+import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { allOf, type Executor, execute, identifier, query, type Sql, sql } from "./engine/sql.ts";
 
 /** What an ad cost on a day. Unknown texts are empty. */
 export type Cost = {
@@ -35,6 +36,7 @@ const AD_AND_DAY = {
   channel: "text",
   osPlatform: "text",
 } as const;
+const AD_AND_DAY_KEYS = Object.keys(AD_AND_DAY) as (keyof typeof AD_AND_DAY)[];
 const adAndDay = sql`app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform`;
 
 /** Stores costs, replacing earlier ones of the same day, ad and creative. */
@@ -73,17 +75,15 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
 /** Deletes what `findCosts` finds. */
 export async function deleteCosts(executor: Executor, costs: readonly Cost[]): Promise<void> {
   if (costs.length === 0) return;
-  await execute(
-    executor,
-    sql`delete from cost where ctid in (
-      select cost.ctid from cost join ${adsOf(costs)} using (${adAndDay}, turbo_promoted_object_id))`,
-  );
+  const columns = [...AD_AND_DAY_KEYS.map(columnOf), "turbo_promoted_object_id"].map(identifier);
+  const isWanted = allOf(columns.map((column) => sql`cost.${column} = wanted.${column}`));
+  await execute(executor, sql`delete from cost using ${adsOf(costs)} where ${isWanted}`);
 }
 
 /** The days and ads of costs, each once. */
 function adsOf(costs: readonly Cost[]): Sql {
-  const rows = rowsOf("named", costs, { ...AD_AND_DAY, turboPromotedObjectId: ["text", (cost) => cost.campaignId] });
-  return sql`(select distinct * from ${rows}) wanted`;
+  const each = firstOfEach(costs, [...AD_AND_DAY_KEYS, "campaignId"]);
+  return rowsOf("wanted", each, { ...AD_AND_DAY, turboPromotedObjectId: ["text", (cost) => cost.campaignId] });
 }
 
 type CostRange = { appId: number; fromDay: string; untilDay: string };

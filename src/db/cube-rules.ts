@@ -38,10 +38,10 @@ export const ruledOfDay: Sums = {
 export function ruledPaymentsOf(appId: number): Sql {
   const { atMs } = refundPlace(appId);
   return sql`(select x.cents, x.at_ms, s.share_bp from (
-      select o.cents, o.at_ms, ${orderKind} from orders o where o.app_id = u.app_id and o.client_id = u.client_id
+      select o.cents, o.at_ms, ${orderKind} from orders o where o.app_id = ${appId} and o.client_id = u.client_id
       union all
       select - r.cents, ${atMs}, ${orderKind} from ${refundsWithOrders}
-      where r.app_id = u.app_id and r.client_id = u.client_id and r.cents > 0) x
+      where r.app_id = ${appId} and r.client_id = u.client_id and r.cents > 0) x
     cross join lateral ${firstRule(sql`x`)} s) d`;
 }
 
@@ -55,7 +55,7 @@ export function paymentsOnDays({ appId, fromDay, untilDay }: Days): Sql {
   return sql`(select o.app_id, o.client_id, o.cents, o.day, ${orderKind} from (
         select distinct app_id, client_id, day from user_day
         where app_id = ${appId} and ${isWithin(sql`day`)} and pay_count > 0) d
-      join orders o on o.app_id = d.app_id and o.client_id = d.client_id and o.day = d.day
+      join orders o on o.app_id = ${appId} and o.client_id = d.client_id and o.day = d.day
       union all
       select r.app_id, r.client_id, - r.cents, ${day}, ${orderKind} from ${refundsWithOrders}
       where r.app_id = ${appId} and r.cents > 0 and (${isWithin(sql`r.day`)} or ${isWithin(sql`r.order_day`)})

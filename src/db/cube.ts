@@ -62,13 +62,13 @@ function touchRows(range: UserRange): Sql {
   return sql`select u.client_id, u.cohort_day as day, ${userDimensions(range, TOUCHED_AT)}, ${touchMeasures[rules]}, ${noGaps}
     from user_account u
     left join lateral (select ${touchDayColumns} from user_day d
-      where d.app_id = u.app_id and d.client_id = u.client_id) d on true
+      where d.app_id = ${appId} and d.client_id = u.client_id) d on true
     left join lateral (
       select count(*) as postbacks, sum_bigint(p.back_cents) as postback_cents from postback p
-      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}
+      where p.app_id = ${appId} and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}
       group by p.client_id) p on true
     left join lateral (select ${touchRefunds} from ${refundsOf(appId)} group by d.client_id) r on true
-    left join lateral (select ${touchUnpriced} from ${unpricedOfUser} group by d.client_id) a on true
+    left join lateral (select ${touchUnpriced} from ${unpricedOfUser(sql`${appId}`)} group by d.client_id) a on true
     ${rules === "some" ? ruledOf(appId, touchRuled) : sql``}
     where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}`;
 }
@@ -81,9 +81,9 @@ function registeredRows(range: UserRange): Sql {
   return sql`select u.client_id, u.registered_day as day, ${userDimensions(range, sql`u.registered_at_ms`)}, ${registeredMeasures[rules]}, ${noGaps}
     from user_account u
     left join lateral (select ${registeredDayColumns} from user_day d
-      where d.app_id = u.app_id and d.client_id = u.client_id and d.day <= u.registered_day + ${literal(COHORT_DAYS)}) d on true
+      where d.app_id = ${appId} and d.client_id = u.client_id and d.day <= u.registered_day + ${literal(COHORT_DAYS)}) d on true
     left join lateral (select ${registeredRefunds} from ${refundsOf(appId)} group by d.client_id) r on true
-    left join lateral (select ${registeredUnpriced} from ${unpricedOfUser} group by d.client_id) a on true
+    left join lateral (select ${registeredUnpriced} from ${unpricedOfUser(sql`${appId}`)} group by d.client_id) a on true
     ${rules === "some" ? ruledOf(appId, registeredRuled) : sql``}
     where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}`;
 }
@@ -96,7 +96,7 @@ function registeredRows(range: UserRange): Sql {
 function refundsOf(appId: number): Sql {
   const { day, atMs } = refundPlace(appId);
   return sql`(select r.client_id, r.cents, ${day} as day, ${atMs} as at_ms from refund r
-    where r.app_id = u.app_id and r.client_id = u.client_id and r.cents > 0) d`;
+    where r.app_id = ${appId} and r.client_id = u.client_id and r.cents > 0) d`;
 }
 
 function ruledOf(appId: number, sums: Sql): Sql {
@@ -194,7 +194,7 @@ const registeredMeasures = { none: measures(registeredSums), some: measures({ ..
 function occurredRows(range: UserRange): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, rules = "some", fine } = range;
   const lastDay = (condition: Sql) => sql`(select max(e.day) from user_day e
-    where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and ${condition})`;
+    where e.app_id = ${appId} and e.client_id = u.client_id and e.day < d.day and ${condition})`;
   // The previous row nearly always gives the answer; only otherwise are the days before it searched.
   const gap = (has: Sql, before: Sql, condition: Sql) => sql`case when not ${has} then null
     when min(before.day) is null then ${NEVER} when bool_or(${before}) then d.day - min(before.day)
@@ -206,16 +206,16 @@ function occurredRows(range: UserRange): Sql {
         ${gap(sql`sum(d.pay_count) > 0`, sql`before.pay_count > 0`, sql`e.pay_count > 0`)} as pay_gap,
         ${gap(sql`sum(d.ad_count) > 0`, sql`before.ad_count > 0`, sql`e.ad_count > 0`)} as ad_gap,
         ${gap(sql`sum(d.register_events) > 0`, sql`before.register_events > 0`, sql`e.register_events > 0`)} as register_gap
-      from user_day d join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
+      from user_day d join user_account u on u.app_id = ${appId} and u.client_id = d.client_id
       left join lateral (
         select e.day, e.pay_count, e.ad_count, e.register_events from user_day e
-        where e.app_id = d.app_id and e.client_id = d.client_id and e.day < d.day
+        where e.app_id = ${appId} and e.client_id = d.client_id and e.day < d.day
         order by e.day desc, e.span_t desc, e.span_r desc limit 1) before on true
       where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
       group by u.app_id, u.client_id, d.day) activity
     union all
     select u.client_id, p.accepted_day as day, ${userDimensions(range)}, ${postbackMeasures}, ${noGaps}
-    from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
+    from postback p join user_account u on u.app_id = ${appId} and u.client_id = p.client_id
     where p.app_id = ${appId} and p.status = ${STATUS.accepted} and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
     group by u.app_id, u.client_id, p.accepted_day
@@ -223,22 +223,23 @@ function occurredRows(range: UserRange): Sql {
     select u.client_id, r.counted_day as day, ${userDimensions(range)}, ${refundMeasures}, ${noGaps}
     from (select r.*, ${refundPlace(appId).day} as counted_day from refund r where r.app_id = ${appId} and r.cents > 0
         and ((r.day >= ${fromDay}::date and r.day < ${untilDay}::date) or (r.order_day >= ${fromDay}::date and r.order_day < ${untilDay}::date))) r
-    join user_account u on u.app_id = r.app_id and u.client_id = r.client_id
+    join user_account u on u.app_id = ${appId} and u.client_id = r.client_id
     where r.counted_day >= ${fromDay}::date and r.counted_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id, r.counted_day
     union all
     select u.client_id, d.day, ${userDimensions(range)}, ${unpricedMeasures}, ${noGaps}
     from (${unpricedRevenue(sql`a.app_id = ${appId} and a.day >= ${fromDay}::date and a.day < ${untilDay}::date`)}) d
-    join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
+    join user_account u on u.app_id = ${appId} and u.client_id = d.client_id
     where ${where} group by u.app_id, u.client_id, d.day
     ${rules === "some" ? ruledRows(range, where) : sql``}`;
 }
 
 /** What the share rules say about the payments of a day, as further rows. */
 function ruledRows(range: UserRange, where: Sql): Sql {
+  const { appId } = range;
   return sql`union all
     select u.client_id, x.day, ${userDimensions(range)}, ${ruledMeasures}, ${noGaps}
-    from ${paymentsOnDays(range)} join user_account u on u.app_id = x.app_id and u.client_id = x.client_id
+    from ${paymentsOnDays(range)} join user_account u on u.app_id = ${appId} and u.client_id = x.client_id
     cross join lateral ${firstRule(sql`x`)} s
     where ${where} group by u.app_id, u.client_id, x.day`;
 }

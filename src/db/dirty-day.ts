@@ -1,6 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { firstOfEach, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A slice of the cube that is out of date, and the number of the last mark on it. */
@@ -54,13 +54,16 @@ export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]):
 /** The later days on which these users did something. */
 export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { day: string })[]): Promise<DayOfApp[]> {
   if (days.length === 0) return [];
-  const named = rowsOf("named", days, { appId: "int", clientId: "text", day: "date" });
+  // Joined on each user's first day only: a user with thousands of days would produce their square in pairs.
+  const inOrder = days.toSorted((one, other) => (one.day < other.day ? -1 : 1));
+  const came = rowsOf("came", firstOfEach(inOrder, ["appId", "clientId"]), {
+    appId: "int",
+    clientId: "text",
+    day: "date",
+  });
   return query<DayOfApp>(
     tx,
-    // Joined on each user's first day only: a user with thousands of days would produce their square in pairs.
-    sql`select distinct d.app_id, d.day
-      from (select app_id, client_id, min(day) as day
-        from ${named} group by app_id, client_id) came
+    sql`select distinct d.app_id, d.day from ${came}
       join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day`,
   );
 }

@@ -81,7 +81,7 @@ export async function restoreEarlierPostbacks(
   // A client has one of each key, unless the clock was set back at a rename.
   const found = await query<Earlier>(
     tx,
-    sql`select distinct on (new.app_id, new.client_id, new.event_type, new.subject) earlier_id from ${fresh}
+    sql`select distinct on (new.app_id, new.client_id, new.event_type, new.subject) new.app_id, earlier_id from ${fresh}
       join earlier_postback e on ${isSame(sql`e`, sql`new`)} and e.created_at_ms <= greatest(new.created_at_ms, ${untilMs}::bigint)
       order by new.app_id, new.client_id, new.event_type, new.subject, abs(e.created_at_ms - new.created_at_ms), earlier_id`,
   );
@@ -96,7 +96,7 @@ export async function restoreOtherPostbacks(tx: Executor, nowMs: number): Promis
   for (;;) {
     const rest = await query<Earlier>(
       tx,
-      sql`select distinct on (e.app_id, e.client_id, e.event_type, e.subject) e.earlier_id
+      sql`select distinct on (e.app_id, e.client_id, e.event_type, e.subject) e.app_id, e.earlier_id
         from earlier_postback e left join postback p on ${isSame(sql`p`, sql`e`)}
         where p.app_id is null or (p.attempts = 0 and e.attempts > 0)
         order by e.app_id, e.client_id, e.event_type, e.subject, e.attempts desc, e.earlier_id
@@ -107,18 +107,18 @@ export async function restoreOtherPostbacks(tx: Executor, nowMs: number): Promis
   }
 }
 
-type Earlier = { earlierId: number };
+type Earlier = { appId: number; earlierId: number };
 
 /** Restores earlier postbacks, of which no two have the same key. */
 async function restore(tx: Executor, earlier: readonly Earlier[], nowMs: number): Promise<void> {
   if (earlier.length === 0) return;
-  const taken = rowsOf("taken", earlier, { earlierId: "bigint" });
-  const isTaken = sql`e.earlier_id = taken.earlier_id`;
+  const taken = rowsOf("taken", earlier, { appId: "int", earlierId: "bigint" });
+  const isTaken = sql`e.app_id = taken.app_id and e.earlier_id = taken.earlier_id`;
   await removeUnsent(tx, sql`(select e.* from earlier_postback e join ${taken} on ${isTaken} where e.attempts > 0) e`);
   const restored = await query<PostbackKey>(
     tx,
     sql`insert into postback (app_id, client_id, ${COLUMNS})
-      select app_id, client_id, ${COLUMNS} from earlier_postback e join ${taken} on ${isTaken}
+      select e.app_id, client_id, ${COLUMNS} from earlier_postback e join ${taken} on ${isTaken}
       on conflict (app_id, client_id, event_type, subject) do nothing
       returning app_id, client_id, event_type, subject`,
   );

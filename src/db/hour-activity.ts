@@ -31,7 +31,7 @@ export function eventRows(range: UserRange): Sql[] {
 function activityRows(range: UserRange): Sql {
   const { appId, fromDay, untilDay, where = sql`true`, fine } = range;
   const isRegister = sql`e.event in ('$AppRegister', '$MPRegister')`;
-  const isEarlier = sql`exists (select 1 from user_day p where p.app_id = e.app_id and p.client_id = e.client_id
+  const isEarlier = sql`exists (select 1 from user_day p where p.app_id = ${appId} and p.client_id = e.client_id
     and p.day < e.day and p.register_events > 0)`;
   const columns = sql`client_id, day, ${dimensionList(fine)}`;
   return sql`select ${columns}, ${activityMeasures}, ${noGaps} from (

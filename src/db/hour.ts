@@ -22,7 +22,7 @@ function paidRows(range: UserRange, { startsMs, untilMs }: Hours): Sql {
   const isWithin = (instant: Sql) => sql`${instant} >= ${fromMs}::bigint and ${instant} < ${untilMs}::bigint`;
   // The days are what refunds have indexes on.
   const isOn = (date: Sql) => sql`(${date} >= ${fromDay}::date and ${date} < ${untilDay}::date)`;
-  const isFirst = sql`not exists (select 1 from orders e where e.app_id = o.app_id and e.client_id = o.client_id
+  const isFirst = sql`not exists (select 1 from orders e where e.app_id = ${appId} and e.client_id = o.client_id
     and (e.at_ms, e.trace_id) < (o.at_ms, o.trace_id))`;
   const columns = sql`client_id, day, ${dimensionList(fine)}`;
   return sql`select ${columns}, ${paidMeasures}, ${noGaps} from (

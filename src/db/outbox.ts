@@ -1,4 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
+import { appOfLane } from "../domain/postback/postback-book.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
@@ -53,14 +54,17 @@ export async function doubtOutbox(tx: Executor): Promise<number> {
   return execute(tx, sql`update outbox set in_flight = true where not in_flight`);
 }
 
-/** The lanes with something due. */
-export async function findDueLanes(executor: Executor, lanes: readonly string[], nowMs: number): Promise<string[]> {
-  if (lanes.length === 0) return [];
+/** The lanes with something due, among lanes of one app. */
+export async function findDueLanes(
+  executor: Executor,
+  { appId, lanes }: { appId: number; lanes: readonly string[] },
+  nowMs: number,
+): Promise<string[]> {
   const asked = rowsOf("asked", lanes, { lane: ["text", (lane) => lane] });
   const rows = await query<{ lane: string }>(
     executor,
-    sql`select lane from ${asked}
-      where exists (select 1 from outbox o where o.lane = asked.lane and o.due_at_ms <= ${nowMs})`,
+    sql`select lane from ${asked} where exists (
+      select 1 from outbox o where o.app_id = ${appId} and o.lane = asked.lane and o.due_at_ms <= ${nowMs})`,
   );
   return rows.map((row) => row.lane);
 }
@@ -87,21 +91,22 @@ export async function claimOutbox(
   executor: Executor,
   options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number; except?: readonly number[] },
 ): Promise<ClaimedRow[]> {
+  const isOfApp = sql`outbox.app_id = ${appOfLane(options.lane)}`;
   return query<ClaimedRow>(
     executor,
     // Materialized: otherwise the database may look for the rows once per row of the table, and claim more each time.
     sql`with due as materialized (
-        select outbox_id, in_flight from outbox where lane = ${options.lane} and due_at_ms <= ${options.nowMs}
+        select outbox_id, in_flight from outbox where ${isOfApp} and lane = ${options.lane} and due_at_ms <= ${options.nowMs}
           and outbox_id <> all(${options.except ?? []}::bigint[])
         order by due_at_ms, outbox_id limit ${options.limit} for update skip locked)
       update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true from due
-      where outbox.outbox_id = due.outbox_id
+      where ${isOfApp} and outbox.outbox_id = due.outbox_id
       returning outbox.outbox_id, outbox.app_id, outbox.client_id,
         outbox.event_type, outbox.subject, outbox.attempts, due.in_flight as was_in_flight, outbox.content`,
   );
 }
 
-export type Fence = { outboxId: number; attempts: number };
+export type Fence = { appId: number; outboxId: number; attempts: number };
 
 /** A row whose attempt is the current one, with its client's present id. */
 export type Current = { outboxId: number; clientId: string };
@@ -121,29 +126,31 @@ export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise
 /** Postpones the rows whose attempt is still the current one, and returns them. */
 export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<Current[]> {
   if (rows.length === 0) return [];
-  const later = rowsOf("later", rows, { outboxId: "bigint", attempts: "int", dueAtMs: "bigint" });
+  const later = rowsOf("later", rows, { appId: "int", outboxId: "bigint", attempts: "int", dueAtMs: "bigint" });
   return query<Current>(
     tx,
     sql`update outbox set due_at_ms = later.due_at_ms, in_flight = false from ${later}
-      where outbox.outbox_id = later.outbox_id and outbox.attempts = later.attempts
+      where outbox.app_id = later.app_id and outbox.outbox_id = later.outbox_id and outbox.attempts = later.attempts
       returning ${current}`,
   );
 }
 
 function fenced(fences: readonly Fence[]) {
-  return rowsOf("fenced", fences, { outboxId: "bigint", attempts: "int" });
+  return rowsOf("fenced", fences, { appId: "int", outboxId: "bigint", attempts: "int" });
 }
 
-const isFenced = sql`outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
+const isFenced = sql`outbox.app_id = fenced.app_id and outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
 
 /** A row that will never be sent. */
 export type AbandonedRow = PostbackKey & { attempts: number; inFlight: boolean };
 
 /** Deletes up to `limit` rows of a lane that is no longer served, such as that of a removed account. */
 export async function emptyLane(tx: Executor, lane: string, limit: number): Promise<AbandonedRow[]> {
+  const isOfApp = sql`app_id = ${appOfLane(lane)}`;
   return query<AbandonedRow>(
     tx,
-    sql`delete from outbox where outbox_id in (select outbox_id from outbox where lane = ${lane} order by outbox_id limit ${limit})
+    sql`delete from outbox where ${isOfApp} and outbox_id in (
+        select outbox_id from outbox where ${isOfApp} and lane = ${lane} order by outbox_id limit ${limit})
       returning app_id, client_id, event_type, subject, attempts, in_flight`,
   );
 }

@@ -1,7 +1,7 @@
 import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { rowsOf } from "./engine/rows.ts";
-import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { type Executor, execute, oneOf, query, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
 import { changeTotals, TotalChanges, type UserGroup } from "./user-total.ts";
 
@@ -82,10 +82,13 @@ export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[])
   );
   const returning = sql`postback.app_id, postback.client_id, postback.event_type, postback.subject, postback.trace_id,
     postback.made_for`;
-  const waiting = await query<Withdrawn>(
-    tx,
-    sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = ${STATUS.waiting} returning ${returning}`,
-  );
+  const waiting =
+    gone.length === 0
+      ? []
+      : await query<Withdrawn>(
+          tx,
+          sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = ${STATUS.waiting} returning ${returning}`,
+        );
   const skipped = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
@@ -114,7 +117,7 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
   // see the other's still waiting, and the order would show that forever.
   const before = await query<ToldOrder>(
     tx,
-    sql`select orders.app_id, orders.client_id, orders.trace_id, orders.back_cents from orders join (select distinct * from ${ordersOf(orders)}) wanted
+    sql`select orders.app_id, orders.client_id, orders.trace_id, orders.back_cents from orders join ${ordersOf(orders)}
         on orders.app_id = wanted.app_id and orders.client_id = wanted.client_id collate "C" and orders.trace_id = wanted.trace_id collate "C"
       order by orders.app_id, orders.client_id, orders.trace_id for update of orders`,
     "lock_told_orders",
@@ -129,11 +132,12 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
           coalesce(max(p.back_cents), 0) as back_cents, coalesce(max(p.is_passed::int), 0) as pass_status,
           coalesce(sum(p.resent), 0)::int as resent,
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms
-        from (select distinct * from ${ordersOf(orders)}) wanted
+        from ${ordersOf(orders)}
         left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
           and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = ${STATUS.skipped})
         group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
-      where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"
+      where ${oneOf(sql`orders.app_id`, [...new Set(orders.map(({ appId }) => appId))])}
+        and orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"
       returning orders.app_id, orders.client_id, orders.trace_id, orders.back_cents, orders.registered_day, orders.ad_platform`,
     "show_postbacks_in_orders",
   );
@@ -156,7 +160,8 @@ async function countTold(
 }
 
 function ordersOf(orders: readonly OrderOfPostback[]) {
-  return rowsOf("named", orders, { appId: "int", clientId: "text", traceId: "text" });
+  const each = firstOfEach(orders, ["appId", "clientId", "traceId"]);
+  return rowsOf("wanted", each, { appId: "int", clientId: "text", traceId: "text" });
 }
 
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };

@@ -1,7 +1,7 @@
 import type { Slice } from "../domain/cube.ts";
 import type { Asked, RefundedOrder } from "../domain/refund.ts";
-import { rowsOf } from "./engine/rows.ts";
-import { allOf, type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
+import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { allOf, type Executor, execute, oneOf, query, type Sql, sql } from "./engine/sql.ts";
 import type { OrderKey } from "./orders.ts";
 
 /** A refund as it was reported. */
@@ -73,7 +73,8 @@ export type OrderRefund = OrderKey & {
 /** The refunds of these orders, by order and time. Refunds whose order is unknown are not among them. */
 export async function loadOrderRefunds(tx: Executor, orders: readonly OrderKey[]): Promise<OrderRefund[]> {
   if (orders.length === 0) return [];
-  const wanted = rowsOf("wanted", orders, { appId: "int", traceId: "text" });
+  const each = firstOfEach(orders, ["appId", "traceId"]);
+  const wanted = rowsOf("wanted", each, { appId: "int", traceId: "text" });
   type Row = OrderKey & {
     refundId: string;
     askedAmount: number | null;
@@ -90,8 +91,8 @@ export async function loadOrderRefunds(tx: Executor, orders: readonly OrderKey[]
     tx,
     sql`select r.app_id, r.trace_id, r.refund_id, r.asked_amount, r.asked_currency, r.asked_cents,
         o.client_id, o.day, o.at_ms, o.cents, o.sent_amount, o.currency
-      from (select distinct app_id, trace_id from ${wanted}) named
-      join refund r on r.app_id = named.app_id and r.trace_id = named.trace_id collate "C"
+      from ${wanted}
+      join refund r on r.app_id = wanted.app_id and r.trace_id = wanted.trace_id collate "C"
       join order_key k on k.app_id = r.app_id and k.trace_id = r.trace_id
       join orders o on o.app_id = k.app_id and o.client_id = k.client_id and o.trace_id = k.trace_id
       order by r.app_id, r.trace_id, r.at_ms, r.refund_id`,
@@ -156,10 +157,9 @@ export function loadRefundSlices(tx: Executor, appId: number): Promise<Slice[]> 
 /** The slices that count the refunds of these orders. */
 export function loadSlicesOfRefunded(tx: Executor, orders: readonly OrderKey[]): Promise<Slice[]> {
   const wanted = rowsOf("wanted", orders, { appId: "int", traceId: "text" });
-  return slicesOf(
-    tx,
-    sql`exists (select 1 from ${wanted} where wanted.app_id = r.app_id and wanted.trace_id = r.trace_id collate "C")`,
-  );
+  const isWanted = sql`exists (select 1 from ${wanted} where wanted.app_id = r.app_id and wanted.trace_id = r.trace_id collate "C")`;
+  const appIds = [...new Set(orders.map(({ appId }) => appId))];
+  return slicesOf(tx, sql`${oneOf(sql`r.app_id`, appIds)} and ${isWanted}`);
 }
 
 /** Both days of each refund, whichever of them the app has chosen. */

@@ -61,7 +61,7 @@ export async function loadPaymentSlices(tx: Executor, appId: number): Promise<Sl
     tx,
     sql`with payer as (select u.app_id, u.cohort_day, u.registered_day from user_account u
         where u.app_id = ${appId}
-          and exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id))
+          and exists (select 1 from orders o where o.app_id = ${appId} and o.client_id = u.client_id))
       select app_id, 'touch' as cohort, cohort_day as day from payer
       union select app_id, 'registered', registered_day from payer
       union select app_id, 'occurred', day from orders where app_id = ${appId}

@@ -29,7 +29,7 @@ function shownAds(appId: number, where: Sql): Sql {
         when octet_length(${unit}) > 200 then ${cutToBytes(unit)} else ${unit} end) collate "C" as ad_unit,
       case when jsonb_typeof(e.properties -> '$ecpm') = 'number'
         then round(least((e.properties ->> '$ecpm')::numeric * 1000, 9007199254740991)) else 0 end::bigint as micros
-    from event e join user_account u on u.app_id = e.app_id and u.client_id = e.client_id
+    from event e join user_account u on u.app_id = ${appId} and u.client_id = e.client_id
     where e.app_id = ${appId} and e.type = 'track' and e.event = '$AdShow' and ${where}`;
 }
 

@@ -21,7 +21,7 @@ export async function loadLaterRevenue(
     executor,
     sql`select u.client_id,
         coalesce((select sum(r.cents) from refund r where r.app_id = u.app_id and r.client_id = u.client_id), 0)::bigint as refund_cents,
-        coalesce((select ${UNPRICED.ad_micros} from ${unpricedOfUser}), 0)::bigint as ad_micros
+        coalesce((select ${UNPRICED.ad_micros} from ${unpricedOfUser(sql`u.app_id`)}), 0)::bigint as ad_micros
       from (select app_id, client_id collate "C" as client_id from ${wanted}) u`,
   );
   return new Map(rows.map(({ clientId, ...later }) => [clientId, later]));

@@ -129,7 +129,7 @@ async function settleLeft(tx: Executor, changes: readonly TotalChange[]): Promis
     tx,
     sql`update user_total t set pay_max_cents = coalesce((
         select max(u.pay_max_cents) from user_account u
-        where u.app_id = t.app_id and u.registered_day = t.registered_day and u.ad_platform = t.ad_platform and u.pay_count > 0), 0)
+        where u.app_id = gone.app_id and u.registered_day = gone.registered_day and u.ad_platform = gone.ad_platform and u.pay_count > 0), 0)
       from ${gone} where ${isGone} and t.pay_max_cents > 0 and t.pay_max_cents <= gone.left_max_cents`,
   );
 }

@@ -8,6 +8,7 @@ import { loadAccounts } from "../db/platform-account.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { callable } from "../domain/network.ts";
+import { appOfLane } from "../domain/postback/postback-book.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { TokenDesk } from "../outbound/account-token.ts";
@@ -89,13 +90,7 @@ export class PostbackWorker {
     if (!this.#isSender) return "idle";
     if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
     if (this.#elapsed() >= this.#hastenDueMs) await this.#hasten();
-    const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
-    const due = await findDueLanes(
-      this.#options.pool,
-      still.map(([name]) => name),
-      this.#options.clock(),
-    );
-    for (const name of due) {
+    for (const name of await this.#findDue()) {
       const running = this.#lanes
         .get(name)!
         .run(signal, () => this.#isSender)
@@ -104,6 +99,20 @@ export class PostbackWorker {
       this.#running.set(name, running);
     }
     return "idle";
+  }
+
+  /** The lanes that could run and have something due. App by app, because an app's messages may be on a machine of their own. */
+  async #findDue(): Promise<string[]> {
+    const { pool, clock } = this.#options;
+    const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
+    const byApp = new Map<number, string[]>();
+    for (const [name] of still) {
+      const appId = appOfLane(name);
+      byApp.set(appId, [...(byApp.get(appId) ?? []), name]);
+    }
+    const due: string[] = [];
+    for (const [appId, lanes] of byApp) due.push(...(await findDueLanes(pool, { appId, lanes }, clock())));
+    return due;
   }
 
   /** Waits until all running lanes have ended. */

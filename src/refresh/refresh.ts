@@ -1,10 +1,10 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
-import { hasNewAdAccounts, takeMovedSlices } from "../db/ad-account.ts";
+import { findAppsWithNewAdAccounts, takeMovedSlices } from "../db/ad-account.ts";
 import {
   type AdRevenueChange,
   type ChangesWanted,
-  hasAdRevenueChanges,
+  findAppsWithAdRevenueChanges,
   loadEstimatedSlices,
   takeAdRevenueChanges,
 } from "../db/ad-revenue-change.ts";
@@ -50,11 +50,12 @@ export type RefreshOptions = {
  * being counted at that moment would not know of the costs, and they would not know of its users.
  */
 async function markMoved(pool: pg.Pool): Promise<void> {
-  if (!(await hasNewAdAccounts(pool))) return;
-  await inTransaction(pool, async (tx) => {
-    const { slices, sinceMs } = await takeMovedSlices(tx);
-    await markSlices(tx, slices, sinceMs);
-  });
+  for (const appId of await findAppsWithNewAdAccounts(pool)) {
+    await inTransaction(pool, async (tx) => {
+      const { slices, sinceMs } = await takeMovedSlices(tx, appId);
+      await markSlices(tx, slices, sinceMs);
+    });
+  }
 }
 
 /**
@@ -62,19 +63,23 @@ async function markMoved(pool: pg.Pool): Promise<void> {
  * as accounts.
  */
 async function markRevalued(pool: pg.Pool, wanted: ChangesWanted): Promise<void> {
-  if (!(await hasAdRevenueChanges(pool, wanted))) return;
-  await inTransaction(pool, async (tx) => {
-    const changes = await takeAdRevenueChanges(tx, wanted);
-    if (changes.length === 0) return;
-    const isEstimate = ({ kind }: AdRevenueChange) => kind === "ecpm";
-    const estimated = await loadEstimatedSlices(tx, changes.filter(isEstimate));
-    const spread = await spreadRevenue(
-      tx,
-      changes.filter((change) => !isEstimate(change)),
-    );
-    const slices = new Map([...estimated, ...spread].map((slice) => [Object.values(slice).join(" "), slice]));
-    await markSlices(tx, [...slices.values()], Math.min(...changes.map(({ notedAtMs }) => notedAtMs)));
-  });
+  for (const appId of await findAppsWithAdRevenueChanges(pool, wanted)) {
+    await inTransaction(pool, (tx) => markRevaluedOf(tx, appId, wanted));
+  }
+}
+
+async function markRevaluedOf(tx: pg.PoolClient, appId: number, wanted: ChangesWanted): Promise<void> {
+  const changes = await takeAdRevenueChanges(tx, appId, wanted);
+  if (changes.length === 0) return;
+  const isEstimate = ({ kind }: AdRevenueChange) => kind === "ecpm";
+  const estimated = await loadEstimatedSlices(tx, appId, changes.filter(isEstimate));
+  const spread = await spreadRevenue(
+    tx,
+    appId,
+    changes.filter((change) => !isEstimate(change)),
+  );
+  const slices = new Map([...estimated, ...spread].map((slice) => [Object.values(slice).join(" "), slice]));
+  await markSlices(tx, [...slices.values()], Math.min(...changes.map(({ notedAtMs }) => notedAtMs)));
 }
 
 /** Returns false when another process is counting the slice. */

@@ -21,11 +21,11 @@ test.each(KNOWN_ROWS)("only the wanted postbacks are claimed from a table that h
   await fill("outbox", known, (from, to) =>
     database.pool.query(
       `insert into outbox (lane, app_id, client_id, event_type, subject, due_at_ms, attempts, in_flight, content)
-       select 'lane', $1, 'c' || n, 'pay', '', n, 0, false, '{}' from generate_series($2::int, $3::int) n`,
+       select $1::int || ' lane', $1, 'c' || n, 'pay', '', n, 0, false, '{}' from generate_series($2::int, $3::int) n`,
       [appId, from, to],
     ),
   );
-  const claimed = await claimOutbox(database.pool, { lane: "lane", ...LEASE });
+  const claimed = await claimOutbox(database.pool, { lane: `${appId} lane`, ...LEASE });
   expect(claimed.map(({ clientId }) => clientId).sort()).toEqual(["c1", "c2", "c3"]);
 });
 
@@ -38,7 +38,7 @@ test.each(KNOWN_ROWS)("only the wanted tokens of Apple are claimed from a table 
       [appId, from, to],
     ),
   );
-  const claimed = await claimAsaTokens(database.pool, LEASE);
+  const claimed = await claimAsaTokens(database.pool, { appId, ...LEASE });
   expect(claimed.map(({ clientId }) => clientId).sort()).toEqual(["c1", "c2", "c3"]);
 });
 

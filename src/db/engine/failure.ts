@@ -15,6 +15,15 @@ export function noteDriverFailure(error: unknown): void {
   if (error instanceof Error && error.constructor === Error && codeOf(error) === undefined) noteLost(error);
 }
 
+/** Adds the statement to an error that says it is not supported, so that an operator can tell which one the engine refuses. */
+export function nameRefused(error: unknown, statement: string): void {
+  if (error instanceof Error && codeOf(error) === "0A000")
+    error.message = `${error.message} In: ${statement.replaceAll(/\s+/g, " ").slice(0, STATEMENT_SHOWN)}`;
+}
+
+/** Enough of a statement to find it. */
+const STATEMENT_SHOWN = 160;
+
 /** Whether to retry later: the database is gone, restarting or busy, or two transactions collided. */
 export function isDatabaseAway(error: unknown): boolean {
   if (lost.has(Object(error))) return true;

@@ -43,6 +43,9 @@ type Checked<Row, Columns> = {
  *
  * becomes `unnest($1::int[], $2::text[], $3::text[]) as new (app_id, client_id, digest)`: one parameter per column, so
  * the statement's text does not depend on the number of rows. Missing values are null.
+ *
+ * Rows of a single app, as they nearly always are, name it once, as a constant: `app_id = new.app_id` then becomes
+ * `app_id = $1` for the planner, and a distributed database knows the one place where the rows are.
  */
 export function rowsOf<Row, const Columns extends Readonly<Record<string, ColumnType | Made<Row>>>>(
   name: string,
@@ -55,10 +58,38 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
       typeof column === "string"
         ? [column, read(rows as readonly object[])]
         : [column[0], rows.map<unknown>(column[1])];
-    return { name, list: sql`${arrayOf(type, values)}::${identifier(type)}[]` };
+    return { key, name, type, values };
   });
-  const lists = listed(described.map(({ list }) => list));
-  return sql`unnest(${lists}) as ${identifier(name)} (${listed(described.map((column) => column.name))})`;
+  const alias = identifier(name);
+  const names = listed(described.map((column) => column.name));
+  const app = described.find(({ key, values }) => key === "appId" && isOneValue(values));
+  if (!app || described.length === 1) return sql`unnest(${listsOf(described)}) as ${alias} (${names})`;
+  const others = described.filter((column) => column !== app);
+  const rest = listed(others.map((column) => column.name));
+  const ordered = listed(described.map((column) => (column === app ? sql`${app.values[0]}::int` : column.name)));
+  return sql`(select ${ordered} from unnest(${listsOf(others)}) as listed (${rest})) as ${alias} (${names})`;
+}
+
+/**
+ * Rows without repeats of these keys: the first of each. Done here and not by the statement, where a repeat-free
+ * sub-select would hide the app that the rows have in common.
+ */
+export function firstOfEach<Row>(rows: readonly Row[], keys: readonly (keyof Row)[]): Row[] {
+  const seen = new Map<string, Row>();
+  for (const row of rows) {
+    const key = keys.map((name) => String(row[name])).join("\t");
+    if (!seen.has(key)) seen.set(key, row);
+  }
+  return [...seen.values()];
+}
+
+function isOneValue(values: readonly unknown[]): boolean {
+  const [first] = values;
+  return typeof first === "number" && values.every((value) => value === first);
+}
+
+function listsOf(columns: readonly { type: ColumnType; values: readonly unknown[] }[]): Sql {
+  return listed(columns.map(({ type, values }) => sql`${arrayOf(type, values)}::${identifier(type)}[]`));
 }
 
 function arrayOf(type: ColumnType, values: readonly unknown[]): string {

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { isLent, ServerPool } from "../server/server-pool.ts";
 import { textArray } from "./array-text.ts";
-import { noteDriverFailure } from "./failure.ts";
+import { nameRefused, noteDriverFailure } from "./failure.ts";
 import { rowMaker } from "./row-maker.ts";
 
 /**
@@ -85,7 +85,7 @@ export async function query<Row extends InCamelCase<Row>>(
 
 /**
  * Returns the number of rows affected. With a name, a connection parses and plans the statement only once: for long
- * statements that always have the same text.
+ * statements whose text is always one of a few.
  */
 export async function execute(executor: Executor, statement: Sql, name?: string): Promise<number> {
   const result = await run(executor, statement, name);
@@ -100,11 +100,23 @@ async function run(executor: Executor, statement: Sql, name?: string): Promise<p
       return await (executor instanceof ServerPool
         ? executor.queryLent(compiled)
         : executor.query<unknown[]>(compiled));
-    return await executor.query<unknown[]>({ ...compiled, ...(name && { name }) });
+    return await executor.query<unknown[]>({ ...compiled, ...(name && { name: nameFor(name, compiled.text) }) });
   } catch (error) {
     noteDriverFailure(error);
+    nameRefused(error, name ?? compiled.text);
     throw error;
   }
+}
+
+/** The texts of each named statement. */
+const textsByName = new Map<string, string[]>();
+
+/** A connection can keep one text under each name, so every text of a statement gets its own. */
+function nameFor(name: string, text: string): string {
+  const texts = textsByName.get(name) ?? [];
+  textsByName.set(name, texts);
+  const index = texts.indexOf(text);
+  return `${name}_${index < 0 ? texts.push(text) - 1 : index}`;
 }
 
 /**
@@ -145,6 +157,11 @@ export function joined(parts: readonly Sql[], separator: Sql): Sql {
     append(texts, values, part);
   });
   return new Statement(texts, values);
+}
+
+/** Whether a column has one of the numbers. A single one is named as such, which planners know to use better than a list. */
+export function oneOf(column: Sql, values: readonly number[]): Sql {
+  return values.length === 1 ? sql`${column} = ${values[0]}` : sql`${column} = any(${values}::int[])`;
 }
 
 export function listed(parts: readonly Sql[]): Sql {

@@ -87,3 +87,8 @@ export function laneOf({ appId, adPlatform, advertiserId }: Account & { appId: n
 export function callbackLaneOf(appId: number, kind: string): string {
   return `${appId} $${kind}`;
 }
+
+/** The app that a lane belongs to. */
+export function appOfLane(lane: string): number {
+  return Number.parseInt(lane, 10);
+}

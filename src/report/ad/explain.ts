@@ -167,7 +167,7 @@ async function ordersBehind(
   const found = await list(executor, {
     rows: sql`select r.trace_id, r.client_id, r.kind, r.at_ms, r.cents, r.share_bp from (
         select o.trace_id, o.client_id, o.kind, o.at_ms, o.cents, s.share_bp, ${range.day} as day, ${userDimensions(dimensions, range.atMs)}
-        from (${payments(appId, measures)}) o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
+        from (${payments(appId, measures)}) o join user_account u on u.app_id = ${appId} and u.client_id = o.client_id
         left join lateral ${firstRule(sql`o`)} s on true
         where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} and ${versionsOf(filter)}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,

@@ -145,7 +145,7 @@ async function sumGroups(
 
 /** Sums over the users who have at least one of the orders. */
 async function sumPayers(executor: Executor, { app, groups, users, orders }: OrderQuery): Promise<PayerSums> {
-  const hasSuch = sql`exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id and ${allOf(orders)})`;
+  const hasSuch = sql`exists (select 1 from orders o where o.app_id = ${app.appId} and o.client_id = u.client_id and ${allOf(orders)})`;
   const conditions = [
     sql`u.app_id = ${app.appId} and u.pay_count > 0`,
     ...groupConditions(groups.filter, sql`u`),

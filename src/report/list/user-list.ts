@@ -28,8 +28,8 @@ export function readUserList(body: UserListBody, app: App): UserQuery {
 
 /** Whether anything but the day of registration and the platform decides who is in the list. */
 function isFilteredFurther({ user_filtering, event_filtering, property_condition = [] }: UserListBody): boolean {
-  const others = [...otherConditions(user_filtering), ...postbackCondition(event_filtering)];
-  return others.length > 0 || property_condition.length > 0;
+  const isByPostback = Boolean(event_filtering.postback_filtering);
+  return otherConditions(user_filtering).length > 0 || isByPostback || property_condition.length > 0;
 }
 
 export async function runUserList(executor: Executor, asked: UserQuery, app: App): Promise<UserList> {
@@ -78,17 +78,17 @@ export function userListCondition(
   return allOf([
     sql`u.app_id = ${app.appId}`,
     ...userConditions(body.user_filtering),
-    ...postbackCondition(body.event_filtering),
+    ...postbackCondition(app.appId, body.event_filtering),
     ...propertyConditions(body.property_condition ?? [], app, "user"),
   ]);
 }
 
 /** The waiting status (not sent) also matches users who have no postback of the type at all. */
-function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): Sql[] {
+function postbackCondition(appId: number, { postback_filtering: filter }: PostbackFilterBody): Sql[] {
   if (!filter) return [];
   const has = (
     condition: Sql,
-  ) => sql`exists (select 1 from postback p where p.app_id = u.app_id and p.client_id = u.client_id
+  ) => sql`exists (select 1 from postback p where p.app_id = ${appId} and p.client_id = u.client_id
     and p.event_type = ${filter.event_type} and ${condition})`;
   const withStatus = has(sql`p.status = ${Number(filter.status)}`);
   return [
