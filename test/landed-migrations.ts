@@ -46,4 +46,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0045-node.sql": "31bffc79e49cba2332b666ff02c343fdbaa42155f836d420b91b249380e34c5e",
   "0046-several-appliers.sql": "358dfb48e35c30edc08e305920aefa53d5cfe70526c394907e53498d874bf6ae",
   "0050-sum-bigint.sql": "6ea6b8b2ac281219bdf693d407aa75968b5c705063f64b17ce26721eb08e64d0",
+  "0051-distributed-by-app.sql": "d0c846d864c3c6a4d857fc86a2eee87a94f42ddcb0ca30977a150adbdd709bee",
 };

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { isDistributed } from "../db/engine/distribute.ts";
 import { isConflict, isFaultOfData } from "../db/engine/failure.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
@@ -8,13 +9,23 @@ import { IntakePace } from "../intake/pace.ts";
 import { type EntryLog, isRecord, type LogSource, type Position } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
 import type { Log } from "../log.ts";
-import { type Batch, batchOf, cutAt, halves, isLarge, type Stretch, splitWhereOrderMatters } from "./batch.ts";
+import {
+  type Batch,
+  batchOf,
+  cutAt,
+  halves,
+  isLarge,
+  type Stretch,
+  splitByApp,
+  splitWhereOrderMatters,
+} from "./batch.ts";
 import { decodeItem } from "./entry/decode.ts";
 import { lastReceivedAtMs } from "./entry/received-at.ts";
 import { ObservedNames } from "./facts/observed-names.ts";
+import { Tallies } from "./facts/tallies.ts";
 import { Partitions } from "./partitions.ts";
 import { Stretches } from "./stretches.ts";
-import { applyBatch, applySetAside, type BatchOutcome, setAsideEntry } from "./transaction.ts";
+import { applyBatch, applySetAside, type BatchOutcome, endStretch, setAsideEntry } from "./transaction.ts";
 
 /** Attempts to apply a batch that conflicts with another transaction, before it is halved. */
 const TRIES_MAX = 3;
@@ -47,6 +58,8 @@ export type ApplierOptions = {
   partitionOf?: EntryLog["partitionOf"];
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
+  /** Whether each app has transactions of its own; by default where the database is distributed. */
+  byApp?: boolean;
 };
 
 /** "elsewhere": another process has moved the cursor. The batch is sound, and no further part of it was applied. */
@@ -68,6 +81,9 @@ export class Applier {
   /** The one whose turn it is. */
   #turn = 0;
   #names: ObservedNames | undefined;
+  #isByApp = false;
+  /** What the apps of the current stretch have had applied. It is told once the cursor has passed it. */
+  #untold: Applied[] = [];
   /** The terms at the beginning of the current turn, by partition. */
   #terms: ReadonlyMap<number, string> = new Map();
   readonly #partitions: Partitions;
@@ -148,12 +164,12 @@ export class Applier {
     try {
       const batch = await batchOf(pool, { journalId, partition, from, until, entries: [entry] });
       await this.#partitions.openFor(batch);
-      await applySetAside(pool, row.setAsideId, batch, this.#context(this.#partitionOf(row.appId)));
+      await applySetAside(pool, row, batch, this.#context(this.#partitionOf(row.appId)));
       log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been applied.");
     } catch (error) {
       if (!isFaultOfData(error)) throw error;
       this.#names = undefined;
-      await keepAside(pool, row.setAsideId, messageOf(error));
+      await keepAside(pool, row, messageOf(error));
     }
     return true;
   }
@@ -183,7 +199,23 @@ export class Applier {
     await this.#loadContext();
     const batch = await batchOf(this.#options.pool, stretch);
     await this.#partitions.openFor(batch);
-    return this.#applyEach(splitWhereOrderMatters(batch));
+    if (!this.#isByApp) return this.#applyEach(splitWhereOrderMatters(batch));
+    return this.#applyByApp(batch);
+  }
+
+  /** Each app in transactions of its own, which then are of one machine each. The cursor moves when all are applied. */
+  async #applyByApp(batch: Batch): Promise<Progress> {
+    this.#untold = [];
+    for (const ofApp of splitByApp(batch)) {
+      const progress = await this.#applyEach(splitWhereOrderMatters(ofApp));
+      if (progress.kind !== "done") return progress;
+    }
+    const outcome = await endStretch(this.#options.pool, batch, this.#terms.get(batch.partition)!);
+    if (outcome.kind === "elsewhere") return { kind: "elsewhere", position: outcome.position, from: batch.from };
+    if (this.#untold.length === 0 || outcome.setAside > 0)
+      this.#tell(batch, { tallies: new Tallies(), setAside: outcome.setAside });
+    for (const applied of this.#untold) this.#options.onApplied({ ...applied, position: batch.until });
+    return DONE;
   }
 
   async #applyEach(parts: readonly Batch[]): Promise<Progress> {
@@ -233,19 +265,11 @@ export class Applier {
   async #setAside(batch: Batch, reason: string): Promise<void> {
     this.#options.log.error({ position: batch.from, reason }, "An entry was set aside.");
     await setAsideEntry(this.#options.pool, batch, { reason, term: this.#terms.get(batch.partition)! });
-    this.#options.onApplied({
-      partition: batch.partition,
-      position: batch.until,
-      receivedAtMs: lastReceivedAtMs(batch.entries),
-      outcomes: {},
-      touches: {},
-      setAside: 1,
-      leftOut: 0,
-    });
+    this.#tell(batch, { tallies: new Tallies(), setAside: 1 });
   }
 
-  #tell(batch: Batch, { tallies, setAside }: Extract<BatchOutcome, { kind: "applied" }>): void {
-    this.#options.onApplied({
+  #tell(batch: Batch, { tallies, setAside }: { tallies: Tallies; setAside: number }): void {
+    const applied = {
       partition: batch.partition,
       position: batch.until,
       receivedAtMs: lastReceivedAtMs(batch.entries),
@@ -253,7 +277,9 @@ export class Applier {
       touches: tallies.touchLedger.sums(),
       setAside,
       leftOut: tallies.leftOut,
-    });
+    };
+    if (batch.appId === undefined) this.#options.onApplied(applied);
+    else this.#untold.push(applied);
   }
 
   #context(partition: number) {
@@ -269,6 +295,7 @@ export class Applier {
     for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
     for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, `${meta.scope}_property`, meta.name);
     await this.#partitions.load();
+    this.#isByApp = this.#options.byApp ?? (await isDistributed(pool));
     this.#names = names;
   }
 

@@ -32,8 +32,11 @@ export function isLargeItem({ kind, payload }: LogItem): boolean {
   }
 }
 
-/** A stretch that takes effect as a whole, with its apps' settings. The local days of its events are filled in. */
-export type Batch = Stretch & { settings: AppSettings };
+/**
+ * A stretch that takes effect as a whole, with its apps' settings. The local days of its events are filled in. With
+ * `appId`, it holds only the entries of that app, which has transactions and a cursor of its own.
+ */
+export type Batch = Stretch & { settings: AppSettings; appId?: number };
 
 /** Adds the apps' settings to a stretch, and the local days of its events, which depend on them. */
 export async function batchOf(executor: Executor, stretch: Stretch): Promise<Batch> {
@@ -102,6 +105,18 @@ export function splitWhereOrderMatters(batch: Batch): Batch[] {
 
 function isRegistration(entry: DecodedEntry): entry is UserEntry {
   return entry.kind === "user" && (entry.head.kind === "register" || entry.head.kind === "initialize");
+}
+
+/** The entries of each app as a batch of its own, in the order of the apps' first entries. Entries of no app are left out. */
+export function splitByApp(batch: Batch): Batch[] {
+  const byApp = new Map<number, DecodedEntry[]>();
+  for (const entry of batch.entries) {
+    if (!entry.head) continue;
+    const entries = byApp.get(entry.head.app);
+    if (entries) entries.push(entry);
+    else byApp.set(entry.head.app, [entry]);
+  }
+  return [...byApp].map(([appId, entries]) => ({ ...batch, appId, entries }));
 }
 
 /** Cuts a batch before the entries at these positions. */

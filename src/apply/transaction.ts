@@ -5,13 +5,13 @@ import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
-import type { ErasureDigest } from "../db/erased-user.ts";
+import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
-import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
+import { lockAppCursor, lockCursor, moveAppCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
 import { insertOrders } from "../db/orders.ts";
-import { markReplayed, type SetAside, setAside } from "../db/set-aside.ts";
+import { isSetAside, markReplayed, type SetAside, type SetAsideKey, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, storeUsers } from "../db/user-account.ts";
@@ -21,7 +21,7 @@ import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import type { EventParts } from "../domain/event/event-part.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import type { Batch } from "./batch.ts";
-import type { DecodedEntry } from "./entry/decode.ts";
+import type { DecodedEntry, UnreadableEntry } from "./entry/decode.ts";
 import { firstReceivedAtMs, lastReceivedAtMs } from "./entry/received-at.ts";
 import type { Facts } from "./facts/facts.ts";
 import type { ObservedNames } from "./facts/observed-names.ts";
@@ -70,20 +70,10 @@ type Origin = { journalId?: string };
  * a cursor known to be durable has passed it (see intake/pruning.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<BatchOutcome> {
+  const { appId } = batch;
   const work = async (tx: pg.PoolClient): Promise<BatchOutcome> => {
     await assertApplies(tx, context.term);
-    const position = await lockCursor(tx, batch);
-    if (position >= batch.until) return { kind: "already_applied", position };
-    if (position !== batch.from) return { kind: "elsewhere", position };
-    const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
-    // Must come before the entries: an erasure among them also deletes what is set aside.
-    await setAside(
-      tx,
-      unreadable.map((entry) => asSetAside(batch, entry, entry.reason)),
-    );
-    const tallies = await applyEntries(tx, batch, { ...context, journalId: batch.journalId });
-    await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
-    return { kind: "applied", tallies, setAside: unreadable.length };
+    return appId === undefined ? applyToAll(tx, batch, context) : applyToApp(tx, { ...batch, appId }, context);
   };
   try {
     return await inTransaction(pool, work, "deferred");
@@ -93,11 +83,73 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
   }
 }
 
+async function applyToAll(tx: pg.PoolClient, batch: Batch, context: Context): Promise<BatchOutcome> {
+  const position = await lockCursor(tx, batch);
+  if (position >= batch.until) return { kind: "already_applied", position };
+  if (position !== batch.from) return { kind: "elsewhere", position };
+  const applied = await applyReadable(tx, batch, context);
+  await eraseMentions(tx, erasedIn(batch));
+  await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
+  return applied;
+}
+
+/** Applies what the app's own cursor has not passed: a crash may have come between the apps of a stretch. */
+async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: Context): Promise<BatchOutcome> {
+  const position = await lockAppCursor(tx, batch);
+  const entries = batch.entries.filter(({ from }) => from >= position);
+  if (entries.length === 0) return { kind: "already_applied", position };
+  const applied = await applyReadable(tx, { ...batch, entries }, context);
+  await moveAppCursor(tx, batch, batch.until);
+  return applied;
+}
+
+type AppBatch = Batch & { appId: number };
+
+async function applyReadable(tx: pg.PoolClient, batch: Batch, context: Context): Promise<BatchOutcome> {
+  const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
+  // Must come before the entries: an erasure among them also deletes what is set aside.
+  await setAside(
+    tx,
+    unreadable.map((entry) => asSetAside(batch, entry, entry.reason)),
+  );
+  const tallies = await applyEntries(tx, batch, { ...context, journalId: batch.journalId });
+  return { kind: "applied", tallies, setAside: unreadable.length };
+}
+
+/**
+ * Ends a stretch whose apps are all applied, each in transactions of its own. What belongs to no app comes here; it may
+ * be done again after a crash without a difference. Then the cursor moves.
+ */
+export async function endStretch(
+  pool: pg.Pool,
+  batch: Batch,
+  term: string,
+): Promise<{ kind: "ended"; setAside: number } | { kind: "elsewhere"; position: number }> {
+  const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable" && !entry.head) as UnreadableEntry[];
+  for (const entry of unreadable) {
+    const item = asSetAside(batch, entry, entry.reason);
+    if (!(await isSetAside(pool, item))) await setAside(pool, [item]);
+  }
+  await eraseMentions(pool, erasedIn(batch));
+  return inTransaction(pool, async (tx) => {
+    await assertApplies(tx, term);
+    const position = await lockCursor(tx, batch);
+    if (position !== batch.from) return { kind: "elsewhere" as const, position };
+    await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
+    return { kind: "ended" as const, setAside: unreadable.length };
+  });
+}
+
+function erasedIn({ entries }: Batch): UserKey[] {
+  return entries.flatMap((entry) => (entry.kind === "erasure" ? [entry.user] : []));
+}
+
 /** Applies a set-aside entry out of turn, and only once: its mark and its facts commit together. */
-export async function applySetAside(pool: pg.Pool, setAsideId: number, batch: Batch, context: Context): Promise<void> {
+export async function applySetAside(pool: pg.Pool, row: SetAsideKey, batch: Batch, context: Context): Promise<void> {
+  await eraseMentions(pool, erasedIn(batch));
   await inTransaction(pool, async (tx) => {
     await assertApplies(tx, context.term);
-    if (!(await markReplayed(tx, setAsideId))) return;
+    if (!(await markReplayed(tx, row))) return;
     for (const entry of batch.entries) if (entry.kind === "unreadable") throw new Error(entry.reason);
     await applyEntries(tx, batch, context);
   });
@@ -224,12 +276,14 @@ export async function setAsideEntry(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await assertApplies(tx, term);
-    const position = await lockCursor(tx, batch);
-    if (position !== batch.from) return;
+    const { appId } = batch;
+    const position = await (appId === undefined ? lockCursor(tx, batch) : lockAppCursor(tx, { ...batch, appId }));
+    if (appId === undefined ? position !== batch.from : position > batch.from) return;
     await setAside(
       tx,
       batch.entries.map((entry) => asSetAside(batch, entry, reason)),
     );
+    if (appId !== undefined) return moveAppCursor(tx, { ...batch, appId }, batch.until);
     await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
   });
 }

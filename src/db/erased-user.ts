@@ -3,9 +3,10 @@ import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { forgetPlayer, type PlayerRevenue } from "./ad-revenue.ts";
 import { rowsOf } from "./engine/rows.ts";
-import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { type Executor, execute, oneOf, query, type Sql, sql } from "./engine/sql.ts";
 import { findOpenIds } from "./open-id.ts";
 import type { OrderFigures } from "./orders.ts";
+import { NO_APP } from "./set-aside.ts";
 import { eraseUserAdDays } from "./user-ad-day.ts";
 
 /** The record that a user was erased: when, and by which entry of which journal. */
@@ -58,28 +59,38 @@ export async function replacePlainDigests(tx: Executor, digest: ErasureDigest): 
   await execute(tx, sql`close plain_digest`);
 }
 
-/** The erasures of these users, and all erasures after an instant. */
+/** The erasures of these users, and all erasures of the apps after an instant. */
 export async function loadErasures(
   tx: Executor,
-  wanted: { users: readonly UserKey[]; afterMs: number },
+  wanted: { appIds: readonly number[]; users: readonly UserKey[]; afterMs: number },
   digest: ErasureDigest,
 ): Promise<Erasure[]> {
-  // Most installations have erased nobody, and the digest of a user costs as much as looking the user up.
-  const [any] = await query(tx, sql`select 1 from erased_user limit 1`);
+  const ofApps = oneOf(sql`app_id`, wanted.appIds);
+  // Most apps have erased nobody, and the digest of a user costs as much as looking the user up.
+  const [any] = await query(tx, sql`select 1 from erased_user where ${ofApps} limit 1`);
   if (!any) return [];
-  const users = rowsOf("wanted", wanted.users, { appId: "int", digest: ["text", (user) => digest.of(user)] });
-  return query<Erasure>(
+  const columns = sql`app_id, client_digest as digest, journal_id, position, erased_at_ms`;
+  const later = await query<Erasure>(
     tx,
-    sql`select app_id, client_digest as digest, journal_id, position, erased_at_ms
-      from erased_user where erased_at_ms > ${wanted.afterMs}
-      union
-      select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms from ${users}
-      join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"`,
+    sql`select ${columns} from erased_user where ${ofApps} and erased_at_ms > ${wanted.afterMs}`,
   );
+  if (wanted.users.length === 0) return later;
+  const users = rowsOf("wanted", wanted.users, { appId: "int", digest: ["text", (user) => digest.of(user)] });
+  const own = await query<Erasure>(
+    tx,
+    sql`select e.app_id, e.client_digest as digest, e.journal_id, e.position, e.erased_at_ms from ${users}
+      join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"
+      where e.erased_at_ms <= ${wanted.afterMs}`,
+  );
+  return [...later, ...own];
 }
+
+/** Held by erasures of an app, and alone by whoever stores what a platform tells about its players. */
+const ERASURE_LOCK = 7226394;
 
 export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void> {
   const { appId, digest, journalId, position, erasedAtMs } = erasure;
+  await execute(tx, sql`select pg_advisory_xact_lock_shared(${ERASURE_LOCK}::int, ${appId}::int)`);
   await execute(
     tx,
     sql`insert into erased_user (app_id, client_digest, journal_id, position, erased_at_ms)
@@ -96,7 +107,7 @@ export async function withoutErased(
   { appId, players }: { appId: number; players: readonly PlayerRevenue[] },
   loadDigest: () => Promise<ErasureDigest>,
 ): Promise<PlayerRevenue[]> {
-  await execute(tx, sql`lock table erased_user in share mode`);
+  await execute(tx, sql`select pg_advisory_xact_lock(${ERASURE_LOCK}::int, ${appId}::int)`);
   const [any] = await query(tx, sql`select 1 from erased_user where app_id = ${appId} limit 1`);
   if (!any) return [...players];
   const digest = await loadDigest();
@@ -170,19 +181,25 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   // Those made later belong to a client that got the id afterwards.
   await execute(tx, sql`delete from earlier_postback where ${own} and created_at_ms <= ${erasedAtMs}`);
   await execute(tx, sql`delete from user_account where ${own}`);
-  // The audit log keeps the action but not the user.
-  await execute(
-    tx,
-    sql`update audit_log set details = details - 'client_id' - 'trace_id'
-      where app_id = ${appId} and details ->> 'client_id' = ${clientId}`,
-  );
-  // The head of an entry names its client in this form. An entry without a readable head has no app either.
-  const named = Buffer.from(`"client":${JSON.stringify(clientId)}`);
-  await execute(
-    tx,
-    sql`delete from set_aside where (app_id = ${appId} or app_id is null) and position(${named}::bytea in payload) > 0`,
-  );
+  await execute(tx, sql`delete from set_aside where app_id = ${appId} and ${names(clientId)}`);
   return orders;
+}
+
+/** Whether an entry that was set aside names the client: its head does so in this form. */
+function names(clientId: string): Sql {
+  return sql`position(${Buffer.from(`"client":${JSON.stringify(clientId)}`)}::bytea in payload) > 0`;
+}
+
+/** Takes users out of what belongs to no app: the audit log, which keeps the action, and entries that cannot be read. */
+export async function eraseMentions(executor: Executor, users: readonly UserKey[]): Promise<void> {
+  for (const { appId, clientId } of users) {
+    await execute(
+      executor,
+      sql`update audit_log set details = details - 'client_id' - 'trace_id'
+        where app_id = ${appId} and details ->> 'client_id' = ${clientId}`,
+    );
+    await execute(executor, sql`delete from set_aside where app_id = ${NO_APP} and ${names(clientId)}`);
+  }
 }
 
 /**

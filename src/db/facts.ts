@@ -30,12 +30,13 @@ export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
     await dropTouchWeeks(tx);
     const filled = await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]);
     for (const table of filled) await execute(tx, sql`truncate ${identifier(table)}`);
-    // The only fact table with generated ids; they restart even when the table is empty.
-    await execute(tx, sql`alter table set_aside alter column set_aside_id restart`);
     await keepEarlierPostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
+    await execute(tx, sql`delete from app_cursor`);
     await execute(tx, sql`delete from journal_cursor`);
+    // The only fact table with generated ids; they restart even when the table is empty. Last, because it is not undone.
+    await execute(tx, sql`select setval('set_aside_set_aside_id_seq', 1, false)`);
   });
 }
 

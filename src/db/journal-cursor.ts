@@ -83,3 +83,28 @@ export async function confirmCursor(executor: Executor, key: CursorKey): Promise
 function isOf({ journalId, partition }: CursorKey): Sql {
   return sql`journal_id = ${journalId} and partition = ${partition}`;
 }
+
+/** An app's part of a partition, which has a cursor of its own where each app has transactions of its own. */
+export type AppCursorKey = CursorKey & { appId: number };
+
+/** Locks an app's cursor until the transaction ends. */
+export async function lockAppCursor(tx: Executor, key: AppCursorKey): Promise<number> {
+  const lock = sql`select position from app_cursor where ${isOfApp(key)} for update`;
+  const [row] = await query<{ position: number }>(tx, lock);
+  if (row) return row.position;
+  await execute(
+    tx,
+    sql`insert into app_cursor (app_id, journal_id, partition, position)
+      values (${key.appId}, ${key.journalId}, ${key.partition}, 0) on conflict do nothing`,
+  );
+  const [made] = await query<{ position: number }>(tx, lock);
+  return made!.position;
+}
+
+export async function moveAppCursor(tx: Executor, key: AppCursorKey, position: number): Promise<void> {
+  await execute(tx, sql`update app_cursor set position = ${position} where ${isOfApp(key)}`);
+}
+
+function isOfApp(key: AppCursorKey): Sql {
+  return sql`app_id = ${key.appId} and ${isOf(key)}`;
+}

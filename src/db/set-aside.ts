@@ -14,8 +14,13 @@ export type SetAside = {
   payload: Buffer;
 };
 
+/** In the place of an app: an entry that cannot be read belongs to none. */
+export const NO_APP = 0;
+
 /** "requested": a person has asked for a replay; apply does it between two batches. */
 export type SetAsideState = "waiting" | "requested" | "replayed";
+
+export type SetAsideKey = Pick<SetAsideRow, "appId" | "setAsideId">;
 
 export type SetAsideRow = SetAside & { setAsideId: number; state: SetAsideState };
 
@@ -32,13 +37,13 @@ export async function setAside(executor: Executor, items: readonly SetAside[]): 
     await execute(
       executor,
       sql`insert into set_aside (journal_id, partition, from_position, until_position, app_id, received_at_ms, reason, payload, state)
-        values (${item.journalId}, ${item.partition}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${stored(item.reason)}, ${item.payload}, 'waiting')`,
+        values (${item.journalId}, ${item.partition}, ${item.from}, ${item.until}, ${item.appId ?? NO_APP}, ${item.receivedAtMs}, ${stored(item.reason)}, ${item.payload}, 'waiting')`,
     );
   }
 }
 
 const shortColumns = sql`set_aside_id, journal_id, partition, from_position as "from", until_position as "until",
-  app_id, received_at_ms, reason, state`;
+  nullif(app_id, ${NO_APP}) as app_id, received_at_ms, reason, state`;
 
 const columns = sql`${shortColumns}, payload`;
 
@@ -70,12 +75,12 @@ export async function pageSetAside(
 /** Whether exactly this stretch of a journal was set aside. */
 export async function isSetAside(
   executor: Executor,
-  { journalId, partition, from, until }: Pick<SetAside, "journalId" | "partition" | "from" | "until">,
+  { appId, journalId, partition, from, until }: Pick<SetAside, "appId" | "journalId" | "partition" | "from" | "until">,
 ): Promise<boolean> {
   const rows = await query(
     executor,
     sql`select 1 from set_aside
-      where journal_id = ${journalId} and partition = ${partition} and from_position = ${from} and until_position = ${until}
+      where app_id = ${appId ?? NO_APP} and journal_id = ${journalId} and partition = ${partition} and from_position = ${from} and until_position = ${until}
       limit 1`,
   );
   return rows.length > 0;
@@ -111,12 +116,12 @@ export async function nextRequested(
   isOurs: (appId: number | null) => boolean,
 ): Promise<SetAsideRow | undefined> {
   const requested = sql`from set_aside where state = 'requested'`;
-  const apps = await query<{ appId: number | null }>(executor, sql`select distinct app_id ${requested}`);
-  const ours = apps.flatMap(({ appId }) => (isOurs(appId) ? [appId ?? 0] : []));
-  if (ours.length === 0) return undefined;
+  const apps = await query<{ appId: number }>(executor, sql`select distinct app_id ${requested} order by app_id`);
+  const ours = apps.find(({ appId }) => isOurs(appId === NO_APP ? null : appId));
+  if (!ours) return undefined;
   const [row] = await query<SetAsideRow>(
     executor,
-    sql`select ${columns} ${requested} and coalesce(app_id, 0) = any(${ours}) order by set_aside_id limit 1`,
+    sql`select ${columns} ${requested} and app_id = ${ours.appId} order by set_aside_id limit 1`,
   );
   return row;
 }
@@ -130,18 +135,19 @@ export async function countRequested(executor: Executor): Promise<number> {
 }
 
 /** Returns false when it was replayed before. */
-export async function markReplayed(executor: Executor, setAsideId: number): Promise<boolean> {
+export async function markReplayed(executor: Executor, key: SetAsideKey): Promise<boolean> {
   const changed = await execute(
     executor,
-    sql`update set_aside set state = 'replayed' where set_aside_id = ${setAsideId} and state <> 'replayed'`,
+    sql`update set_aside set state = 'replayed' where ${isThe(key)} and state <> 'replayed'`,
   );
   return changed > 0;
 }
 
 /** Keeps an entry aside whose replay failed. */
-export async function keepAside(executor: Executor, setAsideId: number, reason: string): Promise<void> {
-  await execute(
-    executor,
-    sql`update set_aside set state = 'waiting', reason = ${stored(reason)} where set_aside_id = ${setAsideId}`,
-  );
+export async function keepAside(executor: Executor, key: SetAsideKey, reason: string): Promise<void> {
+  await execute(executor, sql`update set_aside set state = 'waiting', reason = ${stored(reason)} where ${isThe(key)}`);
+}
+
+function isThe({ appId, setAsideId }: SetAsideKey): Sql {
+  return sql`app_id = ${appId ?? NO_APP} and set_aside_id = ${setAsideId}`;
 }

@@ -25,6 +25,8 @@ export class ApplyStage {
   applied: Applied[] = [];
   /** The term for which this process may apply. */
   term: string;
+  /** Whether each app has transactions of its own, as in a distributed database; undefined: where it is one. */
+  byApp: boolean | undefined;
   #applier: Applier | undefined;
 
   private constructor(database: TempDatabase, app: App, journal: Journal, term: string) {
@@ -75,6 +77,7 @@ export class ApplyStage {
       onApplied: (applied) => this.applied.push(applied),
       erasureKey: ERASURE_KEY,
       term: () => this.term,
+      ...(this.byApp !== undefined && { byApp: this.byApp }),
     });
   }
 

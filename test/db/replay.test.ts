@@ -199,7 +199,7 @@ async function tables(): Promise<Record<string, object[]>> {
   return rows;
 }
 
-test("the same journal gives the same tables, row by row, replayed whole or in batches of any size", async () => {
+test("the same journal gives the same tables, row by row, replayed whole, app by app, or in batches of any size", async () => {
   await fc.assert(
     fc.asyncProperty(journals, fc.infiniteStream(fc.boolean()), async (list, cuts) => {
       await begin();
@@ -207,8 +207,10 @@ test("the same journal gives the same tables, row by row, replayed whole or in b
       const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
       await stage.applyInSteps([]);
       const whole = await tables();
+      stage.byApp = true;
       await stage.applyInSteps([]);
       expect(await tables()).toEqual(whole);
+      stage.byApp = undefined;
       await stage.applyInSteps(ends);
       expect(await tables()).toEqual(whole);
       await stage.applyInSteps(ends.filter(() => cuts.next().value));

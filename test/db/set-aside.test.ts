@@ -169,8 +169,5 @@ test("an entry can be marked as replayed once", async () => {
   await stage.append("register", "u", "{");
   await stage.applyAll();
   const [row] = await listSetAside(stage.pool, { limit: 1 });
-  expect([await markReplayed(stage.pool, row!.setAsideId), await markReplayed(stage.pool, row!.setAsideId)]).toEqual([
-    true,
-    false,
-  ]);
+  expect([await markReplayed(stage.pool, row!), await markReplayed(stage.pool, row!)]).toEqual([true, false]);
 });

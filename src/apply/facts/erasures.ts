@@ -32,7 +32,8 @@ export class Erasures {
     context: ErasureContext,
   ): Promise<Erasures> {
     const afterMs = firstReceivedAtMs(entries);
-    return new Erasures(await loadErasures(tx, { users, afterMs }, context.erasureDigest), context);
+    const appIds = [...new Set(entries.flatMap(({ head }) => (head ? [head.app] : [])))];
+    return new Erasures(await loadErasures(tx, { appIds, users, afterMs }, context.erasureDigest), context);
   }
 
   /**

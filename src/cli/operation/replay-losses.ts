@@ -41,7 +41,7 @@ async function missingIn(pool: pg.Pool, journal: LogSource): Promise<number> {
   let missing = Math.max(0, applied - journal.end());
   for await (const item of itemsOf(journal)) {
     if (item.from >= applied) break;
-    if (item.kind === "record" || (await isSetAside(pool, { journalId, partition, ...item }))) continue;
+    if (item.kind === "record" || (await isSetAside(pool, { appId: null, journalId, partition, ...item }))) continue;
     missing += item.until - item.from;
   }
   return missing;

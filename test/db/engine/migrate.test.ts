@@ -140,7 +140,7 @@ test("the cursor and the set-aside entries of an earlier version belong to the o
   );
   await migrate(pool, options);
   expect(await readCursors(pool, "mine")).toEqual([700]);
-  const stretch = { journalId: "mine", partition: 0, from: 100, until: 200 };
+  const stretch = { appId: null, journalId: "mine", partition: 0, from: 100, until: 200 };
   expect([await isSetAside(pool, stretch), await isSetAside(pool, { ...stretch, partition: 1 })]).toEqual([
     true,
     false,
