@@ -184,6 +184,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      database: "The tables: their version, and where they are",
+    },
+    load: async () => (await import("./operation/database-commands.ts")).databaseCommands,
+  },
+  {
+    commands: {
       cluster: "The processes of this installation",
     },
     load: async () => (await import("./operation/cluster-commands.ts")).clusterCommands,

@@ -4,6 +4,13 @@ import { type App, insertApp } from "../../src/db/app.ts";
 import type { Executor } from "../../src/db/engine/sql.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
+import {
+  CITUS_URL,
+  createDistributed,
+  distributedPool,
+  dropDistributed,
+  migrateDistributed,
+} from "../support/citus.ts";
 import { MIGRATED, sharedServer, TEST_KEY } from "../support/shared-server.ts";
 
 /**
@@ -28,6 +35,7 @@ export function migratedDatabase(): Promise<TempDatabase> {
 async function copyOf(template: string): Promise<TempDatabase> {
   const server = sharedServer();
   const name = `test_${randomBytes(8).toString("hex")}`;
+  if (CITUS_URL !== "") return distributed(name, template);
   const cluster = server.database();
   try {
     await cluster.query(`create database ${name} template ${template}`);
@@ -36,6 +44,18 @@ async function copyOf(template: string): Promise<TempDatabase> {
   }
   const pool = server.database(name);
   return { name, pool, drop: () => pool.end() };
+}
+
+/** A database of several machines cannot be copied. */
+async function distributed(name: string, template: string): Promise<TempDatabase> {
+  await createDistributed(name);
+  if (template === MIGRATED) await migrateDistributed(name, TEST_KEY);
+  const pool = distributedPool(name);
+  const drop = async () => {
+    await pool.end();
+    await dropDistributed(name);
+  };
+  return { name, pool, drop };
 }
 
 export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise<App> {

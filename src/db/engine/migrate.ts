@@ -6,6 +6,7 @@ import type { Clock } from "../../clock.ts";
 import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { PACKAGE } from "../../package-folder.ts";
+import { distribute } from "./distribute.ts";
 import { assertRestored } from "./restore-mark.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
@@ -44,6 +45,8 @@ export async function migrate(pool: pg.Pool, options: MigrateOptions): Promise<v
       options.log.info({ migration: name }, "The database was migrated.");
     }
     await noteChecksums(client, migrations, done);
+    // Not in a restore, which copies rows into tables as they were in the backup.
+    if (!options.restore) await distribute(client, options.log);
   } finally {
     // Ends the session, and with it the advisory lock and an unfinished transaction.
     client.release(true);
@@ -71,6 +74,13 @@ export async function listMigrations(executor: Executor): Promise<DoneMigration[
     sql`select to_jsonb(m) as row from migration m order by name collate "C"`,
   );
   return rows.map(({ row }) => ({ name: row.name, checksum: row.checksum ?? null }));
+}
+
+/** The migrations that a database lacks, without changing it. */
+export async function listPending(executor: Executor): Promise<string[]> {
+  const [table] = await query<{ name: string | null }>(executor, sql`select to_regclass('migration')::text as name`);
+  const done = new Set(table?.name ? (await listMigrations(executor)).map(({ name }) => name) : []);
+  return (await readMigrations()).flatMap(({ name }) => (done.has(name) ? [] : [name]));
 }
 
 /** Refuses migrations that this program does not have, or has with another content. */

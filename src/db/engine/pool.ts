@@ -5,7 +5,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 import type { Parameter } from "../server/address.ts";
 import { type Connection, Server } from "../server/server.ts";
-import { parametersOfTransaction, ServerPool } from "../server/server-pool.ts";
+import { isLent, parametersOfTransaction, ServerPool } from "../server/server-pool.ts";
 import { isDatabaseAway, isReadOnly, noteDriverFailure, noteLost } from "./failure.ts";
 import type { Executor } from "./sql.ts";
 
@@ -62,6 +62,7 @@ export function openPool(to: Connection | Server, options: PoolOptions): pg.Pool
     },
   });
   if (options.givesWay && process.platform === "linux") pool.on("connect", giveWay);
+  pool.on("connect", fitToCitus);
   // Without a listener, a connection that dies while idle would end the process.
   pool.on("error", (error) => {
     // A pool that is closing loses its connections on purpose.
@@ -90,6 +91,20 @@ function parametersOf({ readOnly, transactionIdleMs, prefersIndexes, isWatched }
   return readOnly.cores === "one" ? [...parameters, ["max_parallel_workers_per_gather", "0"]] : parameters;
 }
 
+/**
+ * Where Citus is: settings of a transaction hold on its workers too, and a statement with a name is planned for its
+ * values each time, because without knowing the app it would concern all machines.
+ */
+const FIT_TO_CITUS = `select set_config('citus.propagate_set_commands', 'local', false), set_config('plan_cache_mode', 'force_custom_plan', false)
+  where current_setting('citus.shard_count', true) is not null`;
+
+function fitToCitus(client: pg.PoolClient): void {
+  // A session of a pooler is somebody else's the next moment, and knows no names.
+  if (isLent(client)) return;
+  // A connection that fails here fails at its first statement, too.
+  client.query(FIT_TO_CITUS).catch(() => {});
+}
+
 /** Lowers the priority of a connection, which in the embedded database is a process of this machine. */
 function giveWay(client: pg.PoolClient): void {
   const { processID } = client as unknown as { processID?: number };
@@ -101,14 +116,15 @@ function giveWay(client: pg.PoolClient): void {
 }
 
 /**
- * "deferred": the commit does not wait for the disk; a crash of the database may undo it as a whole. "snapshot":
+ * "deferred": the commit does not wait for the disk; a crash of the database may undo it as a whole. Where Citus is, the
+ * commit waits all the same: of transactions on several machines, a crash of one would undo a part. "snapshot":
  * read-only, and every statement sees the same state.
  */
 export type Commit = "durable" | "deferred" | "snapshot";
 
 const BEGIN: Readonly<Record<Commit, string>> = {
   durable: "begin",
-  deferred: "begin; set local synchronous_commit = off",
+  deferred: `begin; select set_config('synchronous_commit', 'off', true) where current_setting('citus.shard_count', true) is null`,
   snapshot: "begin isolation level repeatable read read only",
 };
 
