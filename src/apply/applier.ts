@@ -2,6 +2,7 @@ import type pg from "pg";
 import { isDistributed } from "../db/engine/distribute.ts";
 import { isConflict, isFaultOfData } from "../db/engine/failure.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
+import { areAppsAhead } from "../db/journal-cursor.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { messageOf } from "../errors.ts";
@@ -58,7 +59,7 @@ export type ApplierOptions = {
   partitionOf?: EntryLog["partitionOf"];
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
-  /** Whether each app has transactions of its own; by default where the database is distributed. */
+  /** Whether each app has transactions of its own; by default where the database is distributed, or was and a stretch is half applied. */
   byApp?: boolean;
 };
 
@@ -214,7 +215,8 @@ export class Applier {
     if (outcome.kind === "elsewhere") return { kind: "elsewhere", position: outcome.position, from: batch.from };
     if (this.#untold.length === 0 || outcome.setAside > 0)
       this.#tell(batch, { tallies: new Tallies(), setAside: outcome.setAside });
-    for (const applied of this.#untold) this.#options.onApplied({ ...applied, position: batch.until });
+    const end = { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) };
+    for (const applied of this.#untold) this.#options.onApplied({ ...applied, ...end });
     return DONE;
   }
 
@@ -295,7 +297,7 @@ export class Applier {
     for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
     for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, `${meta.scope}_property`, meta.name);
     await this.#partitions.load();
-    this.#isByApp = this.#options.byApp ?? (await isDistributed(pool));
+    this.#isByApp = this.#options.byApp ?? ((await isDistributed(pool)) || (await areAppsAhead(pool)));
     this.#names = names;
   }
 

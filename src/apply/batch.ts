@@ -34,9 +34,10 @@ export function isLargeItem({ kind, payload }: LogItem): boolean {
 
 /**
  * A stretch that takes effect as a whole, with its apps' settings. The local days of its events are filled in. With
- * `appId`, it holds only the entries of that app, which has transactions and a cursor of its own.
+ * `appId`, it holds only the entries of that app, which has transactions and a cursor of its own, out of a stretch that
+ * begins at `stretchFrom`.
  */
-export type Batch = Stretch & { settings: AppSettings; appId?: number };
+export type Batch = Stretch & { settings: AppSettings; appId?: number; stretchFrom?: Position };
 
 /** Adds the apps' settings to a stretch, and the local days of its events, which depend on them. */
 export async function batchOf(executor: Executor, stretch: Stretch): Promise<Batch> {
@@ -116,7 +117,7 @@ export function splitByApp(batch: Batch): Batch[] {
     if (entries) entries.push(entry);
     else byApp.set(entry.head.app, [entry]);
   }
-  return [...byApp].map(([appId, entries]) => ({ ...batch, appId, entries }));
+  return [...byApp].map(([appId, entries]) => ({ ...batch, appId, stretchFrom: batch.from, entries }));
 }
 
 /** Cuts a batch before the entries at these positions. */

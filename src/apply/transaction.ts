@@ -7,7 +7,7 @@ import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribut
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
-import { lockAppCursor, lockCursor, moveAppCursor, moveCursor } from "../db/journal-cursor.ts";
+import { lockAppCursor, lockCursor, moveAppCursor, moveCursor, readCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
 import { insertOrders } from "../db/orders.ts";
@@ -21,7 +21,7 @@ import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import type { EventParts } from "../domain/event/event-part.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import type { Batch } from "./batch.ts";
-import type { DecodedEntry, UnreadableEntry } from "./entry/decode.ts";
+import type { DecodedEntry } from "./entry/decode.ts";
 import { firstReceivedAtMs, lastReceivedAtMs } from "./entry/received-at.ts";
 import type { Facts } from "./facts/facts.ts";
 import type { ObservedNames } from "./facts/observed-names.ts";
@@ -95,6 +95,9 @@ async function applyToAll(tx: pg.PoolClient, batch: Batch, context: Context): Pr
 
 /** Applies what the app's own cursor has not passed: a crash may have come between the apps of a stretch. */
 async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: Context): Promise<BatchOutcome> {
+  // A coordinator that has fallen back has a cursor from before what was read ahead.
+  const reached = await readCursor(tx, batch);
+  if (reached !== batch.stretchFrom) return { kind: "elsewhere", position: reached };
   const position = await lockAppCursor(tx, batch);
   const entries = batch.entries.filter(({ from }) => from >= position);
   if (entries.length === 0) return { kind: "already_applied", position };
@@ -125,19 +128,27 @@ export async function endStretch(
   batch: Batch,
   term: string,
 ): Promise<{ kind: "ended"; setAside: number } | { kind: "elsewhere"; position: number }> {
-  const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable" && !entry.head) as UnreadableEntry[];
-  for (const entry of unreadable) {
-    const item = asSetAside(batch, entry, entry.reason);
-    if (!(await isSetAside(pool, item))) await setAside(pool, [item]);
-  }
-  await eraseMentions(pool, erasedIn(batch));
   return inTransaction(pool, async (tx) => {
     await assertApplies(tx, term);
     const position = await lockCursor(tx, batch);
     if (position !== batch.from) return { kind: "elsewhere" as const, position };
+    const setAside = await endWithoutApp(tx, batch);
     await moveCursor(tx, batch, { position: batch.until, receivedAtMs: lastReceivedAtMs(batch.entries) });
-    return { kind: "ended" as const, setAside: unreadable.length };
+    return { kind: "ended" as const, setAside };
   });
+}
+
+/** Returns the number of entries that belong to no app, each of which is set aside once. */
+async function endWithoutApp(tx: pg.PoolClient, batch: Batch): Promise<number> {
+  let found = 0;
+  for (const entry of batch.entries) {
+    if (entry.kind === "erasure") await eraseMentions(tx, [entry.user]);
+    if (entry.kind !== "unreadable" || entry.head) continue;
+    found += 1;
+    const item = asSetAside(batch, entry, entry.reason);
+    if (!(await isSetAside(tx, item))) await setAside(tx, [item]);
+  }
+  return found;
 }
 
 function erasedIn({ entries }: Batch): UserKey[] {
@@ -146,12 +157,12 @@ function erasedIn({ entries }: Batch): UserKey[] {
 
 /** Applies a set-aside entry out of turn, and only once: its mark and its facts commit together. */
 export async function applySetAside(pool: pg.Pool, row: SetAsideKey, batch: Batch, context: Context): Promise<void> {
-  await eraseMentions(pool, erasedIn(batch));
   await inTransaction(pool, async (tx) => {
     await assertApplies(tx, context.term);
     if (!(await markReplayed(tx, row))) return;
     for (const entry of batch.entries) if (entry.kind === "unreadable") throw new Error(entry.reason);
     await applyEntries(tx, batch, context);
+    await eraseMentions(tx, erasedIn(batch));
   });
 }
 

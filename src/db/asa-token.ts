@@ -67,11 +67,12 @@ function runsOfOneKind(changes: readonly AsaTokenChange[]): AsaTokenChange[][] {
   return runs;
 }
 
-/** The apps with due tokens. */
+/** The apps with due tokens, the one that has waited longest first. */
 export async function findAppsWithDueTokens(executor: Executor, nowMs: number): Promise<number[]> {
   const rows = await query<{ appId: number }>(
     executor,
-    sql`select distinct app_id from asa_token where outcome = '' and due_at_ms <= ${nowMs} order by app_id`,
+    sql`select app_id from asa_token where outcome = '' and due_at_ms <= ${nowMs}
+      group by app_id order by min(due_at_ms), app_id`,
   );
   return rows.map(({ appId }) => appId);
 }

@@ -35,9 +35,9 @@ export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from app_cursor`);
     await execute(tx, sql`delete from journal_cursor`);
-    // The only fact table with generated ids; they restart even when the table is empty. Last, because it is not undone.
-    await execute(tx, sql`select setval('set_aside_set_aside_id_seq', 1, false)`);
   });
+  // The only fact table with generated ids; they restart even when the table is empty. Afterwards, because it is not undone.
+  await execute(pool, sql`select setval('set_aside_set_aside_id_seq', 1, false)`);
 }
 
 /** Ends a replay once the whole journal has been applied again, also one that another process began. */

@@ -105,6 +105,16 @@ export async function moveAppCursor(tx: Executor, key: AppCursorKey, position: n
   await execute(tx, sql`update app_cursor set position = ${position} where ${isOfApp(key)}`);
 }
 
+/** Whether some apps are applied further than their partition, as after a crash or in a backup. */
+export async function areAppsAhead(executor: Executor): Promise<boolean> {
+  const rows = await query(
+    executor,
+    sql`select 1 from app_cursor a left join journal_cursor c on c.journal_id = a.journal_id and c.partition = a.partition
+      where a.position > coalesce(c.position, 0) limit 1`,
+  );
+  return rows.length > 0;
+}
+
 function isOfApp(key: AppCursorKey): Sql {
   return sql`app_id = ${key.appId} and ${isOf(key)}`;
 }

@@ -110,7 +110,7 @@ export async function requestReplay(
   );
 }
 
-/** The next entry to replay of the apps that this process applies. Unreadable ones belong to no app. */
+/** The next entry to replay of the apps that this process applies, app by app. Unreadable ones belong to no app. */
 export async function nextRequested(
   executor: Executor,
   isOurs: (appId: number | null) => boolean,

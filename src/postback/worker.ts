@@ -2,6 +2,7 @@ import type pg from "pg";
 import { type Clock, elapsedMs } from "../clock.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadCallbacks } from "../db/callback.ts";
+import { isDistributed } from "../db/engine/distribute.ts";
 import { loadMediaTokens } from "../db/media-token.ts";
 import { findDueLanes, hastenOutbox } from "../db/outbox.ts";
 import { loadAccounts } from "../db/platform-account.ts";
@@ -55,6 +56,7 @@ export class PostbackWorker {
   #timeZones = new Map<number, string>();
   #settingsDueMs = Number.NEGATIVE_INFINITY;
   /** Whether no other process sends, as of the last turn. */
+  #isDistributed = false;
   #isSender = false;
   #hastenDueMs = Number.NEGATIVE_INFINITY;
 
@@ -101,17 +103,13 @@ export class PostbackWorker {
     return "idle";
   }
 
-  /** The lanes that could run and have something due. App by app, because an app's messages may be on a machine of their own. */
+  /** The lanes that could run and have something due. */
   async #findDue(): Promise<string[]> {
     const { pool, clock } = this.#options;
-    const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
-    const byApp = new Map<number, string[]>();
-    for (const [name] of still) {
-      const appId = appOfLane(name);
-      byApp.set(appId, [...(byApp.get(appId) ?? []), name]);
-    }
+    const still = [...this.#lanes].flatMap(([name, lane]) => (!this.#running.has(name) && lane.isOpen() ? [name] : []));
     const due: string[] = [];
-    for (const [appId, lanes] of byApp) due.push(...(await findDueLanes(pool, { appId, lanes }, clock())));
+    for (const lanes of this.#isDistributed ? groupedByApp(still) : [still])
+      due.push(...(await findDueLanes(pool, lanes, clock())));
     return due;
   }
 
@@ -134,6 +132,7 @@ export class PostbackWorker {
 
   async #loadSettings(): Promise<void> {
     const { pool, log, clock, backOffMs, deadlineMs } = this.#options;
+    this.#isDistributed = await isDistributed(pool);
     this.#timeZones = new Map((await loadAppRules(pool)).map((app) => [app.appId, app.timeZone]));
     const channels = await this.#loadChannels();
     const dayOf = (appId: number, atMs: number) => calendarOf(this.#timeZones.get(appId) ?? "UTC").dayOf(atMs);
@@ -164,4 +163,14 @@ export class PostbackWorker {
       ...callbacks.map((callback) => new CallbackChannel({ sender: this.#toApps, clock }, callback)),
     ];
   }
+}
+
+function groupedByApp(lanes: readonly string[]): string[][] {
+  const byApp = new Map<number, string[]>();
+  for (const lane of lanes) {
+    const known = byApp.get(appOfLane(lane));
+    if (known) known.push(lane);
+    else byApp.set(appOfLane(lane), [lane]);
+  }
+  return [...byApp.values()];
 }

@@ -31,6 +31,8 @@ export class StatementWatch {
     const config = typeof given === "string" ? { text: given, values } : (given as Partial<Watched>);
     const { text } = config;
     if (typeof text !== "string" || !NAMED.test(text) || !/^\s*(?:select|with|update|delete|insert)/.test(text)) return;
+    // Staged rows come from a table of their own session.
+    if (/\bfrom stage_/.test(text)) return;
     // Rows for one app and those for several are different texts; the latter are not made where apps have their own transactions.
     this.#statements.set(text, { text, values: (config.values as unknown[] | undefined) ?? [] });
   }
@@ -50,9 +52,9 @@ const NAMES_APP = /\bapp_id = \d+\)/;
 const IS_DISTRIBUTED = new RegExp(`^(?:${DISTRIBUTED.join("|")}|(?:event|touch|touch_key)_\\d+.*)$`);
 
 /** The conditions of every place where a plan reads a distributed table. */
-function scansOf(plan: Record<string, unknown>, parents = ""): string[] {
+function scansOf(plan: Record<string, unknown>): string[] {
   const conditions = ["Index Cond", "Recheck Cond", "Filter"].map((name) => plan[name] ?? "").join(" ");
   const isScan = / Scan$/.test(String(plan["Node Type"])) && IS_DISTRIBUTED.test(String(plan["Relation Name"]));
-  const below = ((plan.Plans ?? []) as Record<string, unknown>[]).flatMap((child) => scansOf(child, parents));
+  const below = ((plan.Plans ?? []) as Record<string, unknown>[]).flatMap(scansOf);
   return isScan ? [conditions, ...below] : below;
 }

@@ -209,6 +209,6 @@ export async function audit(
         where app_id = $1 and event = 'profile_increment' group by client_id
       ) stored using (client_id)
       where app_id = $1 and (u.properties->>'score')::int is distinct from stored.increments limit 5`),
-    setAside: await number("select count(*) as number from set_aside where app_id = $1 or app_id is null"),
+    setAside: await number("select count(*) as number from set_aside where app_id in ($1, 0)"),
   };
 }

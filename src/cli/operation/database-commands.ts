@@ -61,7 +61,11 @@ async function showPending(options: Options): Promise<void> {
 }
 
 async function migrateNow(): Promise<void> {
-  const database = await openDatabase(externalConfig(), { log: createLog("info"), clock: systemClock });
+  const database = await openDatabase(externalConfig(), {
+    log: createLog("info"),
+    clock: systemClock,
+    filled: "distribute",
+  });
   await database.stop();
 }
 

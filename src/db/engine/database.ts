@@ -8,7 +8,7 @@ import { type Connection, Server } from "../server/server.ts";
 import { assertKeepsSessions, assertSameDatabase, findSessions } from "../server/sessions.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
 import { embeddedConnection } from "./embedded-role.ts";
-import { migrate } from "./migrate.ts";
+import { type MigrateOptions, migrate } from "./migrate.ts";
 import { openPool } from "./pool.ts";
 import { type Executor, query, sql } from "./sql.ts";
 
@@ -60,6 +60,8 @@ export type DatabaseConfig = {
 export type OpenOptions = {
   log: Log;
   clock: Clock;
+  /** See `MigrateOptions`. */
+  filled?: MigrateOptions["filled"];
   /** Called before anything in the database is changed; may throw to refuse it. */
   beforeMigrate?: (connection: Connection) => Promise<void> | undefined;
   /** Called before anybody else is let in; may throw to keep it so. */

@@ -48,11 +48,20 @@ async function bytesOf(executor: Executor, table: string): Promise<number> {
 }
 
 /**
- * Distributes what is not distributed yet, one table after the other. An interrupted run goes on where it was. Every row
+ * Distributes what is not distributed yet, one table after the other. A server's start leaves filled tables as they are. An interrupted run goes on where it was. Every row
  * is copied to its place, and then taken away here.
  */
-export async function distribute(executor: Executor, log: Pick<Log, "info">): Promise<void> {
+export async function distribute(
+  executor: Executor,
+  { log, filled }: { log: Pick<Log, "info" | "warn">; filled: "distribute" | "leave" },
+): Promise<void> {
   const plan = await planDistribution(executor);
+  if (plan.length > 0 && filled === "leave" && (await isLeft(executor))) {
+    log.warn(
+      "Citus is installed, but the tables hold data: stop all servers and run `database migrate` to distribute them.",
+    );
+    return;
+  }
   if (plan.length > 0) await distributeFunctions(executor);
   for (const [index, { table, kind, bytes }] of plan.entries()) {
     await execute(executor, placementOf(table, kind));
@@ -60,6 +69,12 @@ export async function distribute(executor: Executor, log: Pick<Log, "info">): Pr
       await execute(executor, sql`select truncate_local_data_after_distributing_table(${table}::regclass)`);
     log.info({ table, kind, bytes, done: index + 1, of: plan.length }, "A table was distributed.");
   }
+}
+
+/** Whether the tables hold data, and nobody has begun to distribute them. */
+async function isLeft(executor: Executor): Promise<boolean> {
+  const apps = await query(executor, sql`select 1 from app limit 1`);
+  return apps.length > 0 && (await placedTables(executor)).size === 0;
 }
 
 function placementOf(table: string, kind: Placement["kind"]): Sql {

@@ -18,6 +18,8 @@ type Migration = { name: string; text: string; checksum: string };
 export type MigrateOptions = {
   log: Log;
   clock: Clock;
+  /** What is done to tables that hold data where Citus is installed, and that are not distributed yet. */
+  filled?: "distribute" | "leave";
   /** For a restore, whose database is marked as unfinished: at first, only the migrations that the backup had. */
   restore?: { only: ReadonlySet<string> | undefined };
 };
@@ -46,7 +48,7 @@ export async function migrate(pool: pg.Pool, options: MigrateOptions): Promise<v
     }
     await noteChecksums(client, migrations, done);
     // Not in a restore, which copies rows into tables as they were in the backup.
-    if (!options.restore) await distribute(client, options.log);
+    if (!options.restore) await distribute(client, { log: options.log, filled: options.filled ?? "leave" });
   } finally {
     // Ends the session, and with it the advisory lock and an unfinished transaction.
     client.release(true);

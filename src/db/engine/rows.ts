@@ -77,7 +77,7 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
 export function firstOfEach<Row>(rows: readonly Row[], keys: readonly (keyof Row)[]): Row[] {
   const seen = new Map<string, Row>();
   for (const row of rows) {
-    const key = keys.map((name) => String(row[name])).join("\t");
+    const key = JSON.stringify(keys.map((name) => row[name]));
     if (!seen.has(key)) seen.set(key, row);
   }
   return [...seen.values()];
