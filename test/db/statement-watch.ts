@@ -41,11 +41,26 @@ export class StatementWatch {
 /** Whether a statement concerns one app alone: on one PostgreSQL by its conditions, on a cluster by the number of its tasks. */
 export async function isOfOneApp(executor: Executor, { text, values }: Watched): Promise<boolean> {
   if (CITUS_URL !== "") {
-    const { rows } = await executor.query(`explain ${text}`, values);
+    const { rows } = await executor.query(`explain ${withValues(text, values)}`);
     return !rows.some((row) => /Task Count: (?:[2-9]|\d\d)/.test(row["QUERY PLAN"]));
   }
   const { rows } = await executor.query(`explain (format json) ${text}`, values);
   return scansOf(rows[0]["QUERY PLAN"][0].Plan).every((scan) => NAMES_APP.test(scan));
+}
+
+/** The statement with its values written out: Citus explains no statement that writes and has parameters. */
+function withValues(text: string, values: readonly unknown[]): string {
+  return text.replaceAll(/\$(\d+)/g, (_, number) => {
+    const value = values[Number(number) - 1];
+    if (value === null || value === undefined) return "null";
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    const shown = Buffer.isBuffer(value)
+      ? `\\x${value.toString("hex")}`
+      : Array.isArray(value)
+        ? `{${value}}`
+        : String(value);
+    return `'${shown.replaceAll("'", "''")}'`;
+  });
 }
 
 const NAMES_APP = /\bapp_id = \d+\)/;
