@@ -59,7 +59,10 @@ export type ApplierOptions = {
   partitionOf?: EntryLog["partitionOf"];
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
-  /** Whether each app has transactions of its own; by default where the database is distributed, or was and a stretch is half applied. */
+  /**
+   * Whether each app has transactions of its own. By default it has where the database is distributed, and where a
+   * distributed one left some apps further than others.
+   */
   byApp?: boolean;
 };
 

@@ -167,9 +167,9 @@ function ordersOf(orders: readonly OrderOfPostback[]) {
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
 
 /**
- * Moves postbacks to a client's new id. Rows are deleted and inserted, because the table may be distributed by that id.
- * The outbox comes first, in the order in which outcomes are recorded. The new id can have postbacks although nobody
- * else has it, when a replay did not bring back their user: those stay, and the same ones are not moved.
+ * Moves postbacks to a client's new id. The outbox comes first, in the order in which outcomes are recorded. The new id
+ * can have postbacks although nobody else has it, when a replay did not bring back their user: those stay, and the same
+ * ones are not moved.
  */
 export async function renamePostbacks(tx: Executor, { appId, clientId, newClientId }: Rename): Promise<void> {
   const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and not exists (

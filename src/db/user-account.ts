@@ -242,10 +242,7 @@ export async function findRegistered(executor: Executor, keys: readonly UserKey[
   );
 }
 
-/**
- * Gives a user another client id in every table. Rows are deleted and inserted, because a distributed table is
- * distributed by that id, which cannot be updated.
- */
+/** Gives a user another client id in every table. */
 export async function renameUser(tx: Executor, user: Rename & { keys: readonly string[] }): Promise<void> {
   const { appId, clientId, newClientId } = user;
   await execute(

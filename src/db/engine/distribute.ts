@@ -48,8 +48,8 @@ async function bytesOf(executor: Executor, table: string): Promise<number> {
 }
 
 /**
- * Distributes what is not distributed yet, one table after the other. A server's start leaves filled tables as they are. An interrupted run goes on where it was. Every row
- * is copied to its place, and then taken away here.
+ * Distributes what is not distributed yet, one table after the other: every row is copied to its place and then deleted
+ * here. An interrupted run continues with the next table. A server's start leaves filled tables as they are.
  */
 export async function distribute(
   executor: Executor,

@@ -71,8 +71,8 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
 }
 
 /**
- * Rows without repeats of these keys: the first of each. Done here and not by the statement, where a repeat-free
- * sub-select would hide the app that the rows have in common.
+ * The first row for each value of these keys. Repeats are removed here and not by `distinct` in the statement, which would
+ * hide from the planner that all rows are of one app.
  */
 export function firstOfEach<Row>(rows: readonly Row[], keys: readonly (keyof Row)[]): Row[] {
   const seen = new Map<string, Row>();
