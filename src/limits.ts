@@ -117,6 +117,16 @@ const MET_BY_USERS = {
   listRows: 10_000_000,
   timelineRows: 200,
   usersFound: 20,
+  /** Questions about events: days of a range, and of one by the hour; series; groups shown; values, conditions and depth. */
+  analysisDays: 366,
+  analysisHourDays: 31,
+  analysisSeries: 10,
+  analysisGroups: 100,
+  analysisValues: 1_000,
+  analysisConditions: 50,
+  analysisDepth: 4,
+  /** Client ids behind one number of a question. */
+  analysisUsers: 100_000,
   auditListed: 200,
 
   /** Periods of all accounts together. */

@@ -1,0 +1,18 @@
+import { LIMITS } from "../../limits.ts";
+import { type Duck, duck } from "./duck-sql.ts";
+import { numberOrNull, type Row, textOr } from "./row.ts";
+
+/** The users among rows that have a client: each once, in order, with the number of all on every row. */
+export function usersAmong(rows: Duck): Duck {
+  return duck`select client_id, count(*) over () as users
+from (
+  ${rows}
+)
+group by client_id
+order by client_id
+limit ${LIMITS.analysisUsers}`;
+}
+
+export function usersAnswer(rows: readonly Row[]): { client_ids: string[]; count: number } {
+  return { client_ids: rows.map((row) => textOr(row.client_id, "")), count: numberOrNull(rows[0]?.users) ?? 0 };
+}
