@@ -19,15 +19,18 @@ for (const name of readdirSync(dirname(finished)).filter((entry) => /^bundle\.\d
 
 /** The server, with the threads that its modules start as a script beside themselves. */
 const SERVER = [
-  ...["main", "apply/worker", "backup/backup-worker", "journal/disk-worker"],
+  ...["main", "apply/worker", "backup/backup-worker", "journal/disk-worker", "lake/engine-worker"],
   ...["intake/body/judge-worker", "intake/body/large-body-worker"],
 ];
 /** A command loads only its own files, so the command line shares none with the server, which loads few and large ones. */
 const COMMANDS = ["cli"];
 const CLIENT = ["client/report-client"];
 
-/** Packages that are not bundled: one that pg uses where it is installed. Data and binaries are found when they are needed. */
-const EXTERNAL = ["pg-native"];
+/**
+ * Packages that are not bundled: one that pg uses where it is installed, and the columnar engine, which is native. Data and
+ * binaries are found when they are needed.
+ */
+const EXTERNAL = ["pg-native", "@duckdb/node-api"];
 
 const server = await pack(SERVER, "cjs");
 const commands = await pack(COMMANDS, "cjs");

@@ -31,6 +31,7 @@ export type Config = Readonly<{
   journalKeepDays: number;
   diskFreeBytesMin: number;
   eventRetentionDays: number;
+  lakeMemoryBytes: number;
   backupDir: string;
   backupEveryMs: number;
   backupKeep: number;
@@ -117,6 +118,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     journalKeepDays: value("JOURNAL_KEEP_DAYS"),
     diskFreeBytesMin: value("DISK_FREE_BYTES_MIN"),
     eventRetentionDays: value("EVENT_RETENTION_DAYS"),
+    lakeMemoryBytes: value("LAKE_MEMORY_BYTES"),
     backupDir: value("BACKUP_DIR"),
     backupEveryMs: value("BACKUP_EVERY_H"),
     backupKeep: value("BACKUP_KEEP"),

@@ -14,6 +14,7 @@ import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
 import { findJournal } from "./intake/open-journal.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
+import { startLake } from "./lake/lake-loop.ts";
 import type { Log } from "./log.ts";
 import { Opening } from "./opening.ts";
 import { startPostbacks } from "./postback/postback-loop.ts";
@@ -127,6 +128,9 @@ function startLoops({ config, log, clock, database, vault, flow, nodeId }: Parts
     ...(roles.has("refresh") ? [{ name: "refresh", loop: startRefresh({ pool, log, ...progress }) }] : []),
     ...(roles.has("postback")
       ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault, nodeId }) }]
+      : []),
+    ...(roles.has("lake")
+      ? [{ name: "lake", loop: startLake({ config, log, clock, database, journal, nodeId, ...progress }) }]
       : []),
   ];
 }

@@ -25,7 +25,7 @@ import {
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const ROLES = ["http", "apply", "refresh", "postback", "cost"] as const;
+export const ROLES = ["http", "apply", "refresh", "postback", "cost", "lake"] as const;
 export type Role = (typeof ROLES)[number];
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -133,6 +133,11 @@ export const SETTINGS = {
     fallback: "0",
     read: integer(0, 36_500),
     hint: "days for which raw events are kept; 0: forever",
+  },
+  LAKE_MEMORY_BYTES: {
+    fallback: "256MiB",
+    read: bytes(128 * MIB, 64 * GIB),
+    hint: "memory with which the lake's process writes files, or answers a question",
   },
   BACKUP_DIR: {
     fallback: "",

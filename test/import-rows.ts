@@ -49,7 +49,8 @@ const ROWS: Readonly<Record<string, string>> = {
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain domain/user outbound platform/connector platform/registry.ts",
   cluster: "db",
-  refresh: "db/* intake/pace.ts",
+  refresh: "db/* domain intake/pace.ts",
+  lake: "db/* domain intake/pace.ts journal",
   admin: "contract contract/setting db/* domain",
   "admin/session": "admin contract/setting db/* domain/access",
   "admin/setting":

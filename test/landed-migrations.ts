@@ -47,4 +47,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0046-several-appliers.sql": "358dfb48e35c30edc08e305920aefa53d5cfe70526c394907e53498d874bf6ae",
   "0050-sum-bigint.sql": "6ea6b8b2ac281219bdf693d407aa75968b5c705063f64b17ce26721eb08e64d0",
   "0051-distributed-by-app.sql": "d0c846d864c3c6a4d857fc86a2eee87a94f42ddcb0ca30977a150adbdd709bee",
+  "0052-lake.sql": "3cb43d13576d4d86b618532cbc03ac68125ec3231d40aeba2b1e0b9e2feb683d",
 };

@@ -137,8 +137,8 @@ const BANS: readonly Ban[] = [
     offence: "const at = new Date();",
   },
   {
-    rule: "SQL stands in db and report alone",
-    where: (path) => inSrc(path) && !/^src\/(?:db|report)\//.test(path),
+    rule: "SQL stands in db, report and lake alone",
+    where: (path) => inSrc(path) && !/^src\/(?:db|report|lake)\//.test(path),
     pattern: STATEMENT,
     offence: 'await tx.query("set local synchronous_commit = off");',
   },

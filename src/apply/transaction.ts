@@ -8,6 +8,7 @@ import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
 import { lockAppCursor, lockCursor, moveAppCursor, moveCursor, readCursor } from "../db/journal-cursor.ts";
+import { loadReadUntil } from "../db/lake-app.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
 import { insertOrders } from "../db/orders.ts";
@@ -24,6 +25,7 @@ import type { Batch } from "./batch.ts";
 import type { DecodedEntry } from "./entry/decode.ts";
 import { firstReceivedAtMs, lastReceivedAtMs } from "./entry/received-at.ts";
 import type { Facts } from "./facts/facts.ts";
+import { LakeNews } from "./facts/lake-news.ts";
 import type { ObservedNames } from "./facts/observed-names.ts";
 import { Tallies } from "./facts/tallies.ts";
 import { adCampaignsOf } from "./step/ad-campaigns.ts";
@@ -31,6 +33,7 @@ import { type Decided, decideUsers } from "./step/attribution.ts";
 import { applyEventsEntry } from "./step/collected.ts";
 import { markDirty } from "./step/dirty-slices.ts";
 import { applyErasure } from "./step/erasure.ts";
+import { markLakeDays } from "./step/lake-marks.ts";
 import { judgeMoments, writePostbacks } from "./step/postbacks.ts";
 import { readUsers } from "./step/read-users.ts";
 import { applyRefunds, applyRefundsEntry } from "./step/refunds.ts";
@@ -182,7 +185,8 @@ async function applyEntries(
   const stored = { parts, names, events: await findEvents(tx, entries, users), orders: await findOrders(tx, entries) };
 
   // 2. Apply the entries in memory, in journal order.
-  const facts = { settings, users, tallies: new Tallies() };
+  const news = new LakeNews(await loadReadUntil(tx, appsOf(entries)));
+  const facts = { settings, users, tallies: new Tallies(), news };
   countTouches(facts, touches);
   await takeIn(tx, facts, entries, stored);
   if (users.open.cuts.length > 0) throw new CutNeeded(users.open.cuts);
@@ -206,7 +210,8 @@ async function applyEntries(
   const moved = decided.moved.filter((user) => users.isStored(user));
   await recountDays(tx, settings, { users: moved, receivedAtMs });
   await countTotals(tx, facts);
-  await markDirty(tx, facts, { regrouped, refunded, receivedAtMs });
+  await markDirty(tx, facts, { regrouped, refunded: refunded.slices, receivedAtMs });
+  await markLakeDays(tx, facts, { refunded, receivedAtMs });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {
@@ -227,6 +232,10 @@ class CutNeeded extends Error {
     super("The batch has to be applied in parts.");
     this.positions = new Set(positions);
   }
+}
+
+function appsOf(entries: readonly DecodedEntry[]): number[] {
+  return [...new Set(entries.flatMap(({ head }) => (head ? [head.app] : [])))];
 }
 
 function countTouches({ tallies }: Facts, { outcomes }: SortedTouches): void {

@@ -9,6 +9,7 @@ import { migrate } from "../db/engine/migrate.ts";
 import { inTransaction } from "../db/engine/pool.ts";
 import { removeRestoreMark } from "../db/engine/restore-mark.ts";
 import { doubtPostbacksBefore } from "../db/installation.ts";
+import { forgetLakes } from "../db/lake-app.ts";
 import { doubtOutbox } from "../db/outbox.ts";
 import { UsageError } from "../errors.ts";
 import { settingsFileOf } from "../intake/settings-copy.ts";
@@ -132,6 +133,7 @@ async function finish(
       appId: null,
       details: { taken, cursor: manifest.journal.cursor, postbacks: wish.postbacks, doubted },
     });
+    await forgetLakes(tx);
     await removeRestoreMark(tx);
     return doubted;
   });

@@ -190,6 +190,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      lake: "Events, users, orders and costs in columns (docs/LAKE.md)",
+    },
+    load: async () => (await import("./operation/lake-commands.ts")).lakeCommands,
+  },
+  {
+    commands: {
       cluster: "The processes of this installation",
     },
     load: async () => (await import("./operation/cluster-commands.ts")).clusterCommands,

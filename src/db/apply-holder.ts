@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
+import { holdLake } from "./lake-app.ts";
 
 /** A process that applies a journal into this database, or partitions of one. */
 export type ApplyHolder = { journalId: string; host: string; processId: number; sinceMs: number };
@@ -36,17 +37,20 @@ async function claim(
   await execute(
     executor,
     sql`with replaced as (delete from apply_holder where partition <> ${partition} and (${others}))
-      insert into apply_holder (partition, term, journal_id, host, process_id, backend_id, since_ms)
-        values (${partition}, ${term}, ${journalId}, ${host}, ${processId}, pg_backend_pid(), ${sinceMs})
-      on conflict (partition) do update set term = excluded.term, journal_id = excluded.journal_id, host = excluded.host,
+      insert into apply_holder (partition, term, marks_term, journal_id, host, process_id, backend_id, since_ms)
+        values (${partition}, ${term}, ${term}, ${journalId}, ${host}, ${processId}, pg_backend_pid(), ${sinceMs})
+      on conflict (partition) do update set term = excluded.term, marks_term = excluded.marks_term, journal_id = excluded.journal_id, host = excluded.host,
         process_id = excluded.process_id, backend_id = excluded.backend_id, since_ms = excluded.since_ms`,
   );
   return term;
 }
 
-/** Throws when the term is no longer current. Otherwise nobody else can claim apply before this transaction ends. */
+/**
+ * Throws when the term is no longer current. Otherwise nobody else can claim apply before this transaction ends, nor move
+ * the instant up to which the lake reads events.
+ */
 export async function assertApplies(tx: Executor, term: string): Promise<void> {
-  const rows = await query(tx, sql`select 1 from apply_holder where term = ${term} for share`);
+  const rows = await query(tx, sql`select ${holdLake} from apply_holder where term = ${term} for share`);
   if (rows.length === 0) throw new ApplyTaken();
 }
 
@@ -57,6 +61,11 @@ class ApplyTaken extends Error {
   constructor() {
     super("another process has taken over apply");
   }
+}
+
+/** Whether a process of an earlier version applies, which marks no days for the lake. */
+export async function isAppliedUnmarked(executor: Executor): Promise<boolean> {
+  return (await query(executor, sql`select 1 from apply_holder where marks_term <> term limit 1`)).length > 0;
 }
 
 /** The terms that are current. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { PulledState } from "../domain/cost-schedule.ts";
 import { type PlayerRevenue, storeAdRevenue, storePlayerRevenue } from "./ad-revenue.ts";
-import { type Cost, storeCosts } from "./cost.ts";
+import { type Cost, markCosts, storeCosts } from "./cost.ts";
 import { type HourCost, storeCostHours } from "./cost-hour.ts";
 import { onConnection } from "./engine/pool.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
@@ -54,6 +54,7 @@ export type FreshDay = PulledAt & {
 export async function storePulledDay(tx: Executor, key: AccountKey, fresh: FreshDay): Promise<void> {
   await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${fresh.day}::date`);
   await storeCosts(tx, fresh.costs, fresh.pulledAtMs);
+  await markCosts(tx, [{ appId: key.appId, day: fresh.day }], fresh.pulledAtMs);
   if (fresh.hours.length > 0) await storeCostHours(tx, { ...key, day: fresh.day }, fresh.hours);
   await notePulledDay(tx, key, fresh, figuresOf(fresh));
 }

@@ -3,6 +3,7 @@ import { costsByHour } from "./cost-hour.ts";
 import { columnOf } from "./engine/column-name.ts";
 import { firstOfEach, rowsOf } from "./engine/rows.ts";
 import { allOf, type Executor, execute, identifier, query, type Sql, sql } from "./engine/sql.ts";
+import { markLake } from "./lake-mark.ts";
 
 /** What an ad cost on a day. Unknown texts are empty. */
 export type Cost = {
@@ -59,6 +60,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
         changed_at_ms = excluded.changed_at_ms`,
   );
   await noteAdAccounts(executor, costs, changedAtMs);
+  await markCosts(executor, costs, changedAtMs);
 }
 
 /** The stored costs of the same days and ads, whatever their creatives. */
@@ -72,7 +74,18 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
   );
 }
 
-/** Deletes what `findCosts` finds. */
+/** Marks the days of costs that have changed or are gone. */
+export async function markCosts(
+  executor: Executor,
+  costs: readonly Pick<Cost, "appId" | "day">[],
+  changedAtMs: number,
+): Promise<void> {
+  const days = firstOfEach(costs, ["appId", "day"]);
+  const marks = days.map(({ appId, day }) => ({ appId, day, kind: "costs" as const, again: true, receivedMs: 0 }));
+  await markLake(executor, marks, changedAtMs);
+}
+
+/** Deletes what `findCosts` finds. Those who store others in their place mark the days. */
 export async function deleteCosts(executor: Executor, costs: readonly Cost[]): Promise<void> {
   if (costs.length === 0) return;
   const columns = [...AD_AND_DAY_KEYS.map(columnOf), "turbo_promoted_object_id"].map(identifier);

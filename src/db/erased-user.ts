@@ -137,7 +137,7 @@ export async function withoutErased(
 export const TABLES_OF_CLIENTS = [
   ...["user_account", "user_day", "user_ad_day", "user_key", "event", "orders", "order_key", "refund"],
   ...["attribution_decision", "asa_token"],
-  ...["postback", "outbox", "earlier_postback"],
+  ...["postback", "outbox", "earlier_postback", "lake_late"],
 ] as const;
 
 /** The days on which postbacks of the user were accepted, where the cube counts them. */
@@ -170,6 +170,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   );
   await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
+  await execute(tx, sql`delete from lake_late where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
   await eraseUserAdDays(tx, user, erasedAtMs);
   await forgetPlayer(tx, user, erasedAtMs);

@@ -4,6 +4,7 @@ import { keepEarlierPostbacks, restoreOtherPostbacks } from "./earlier-postback.
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, identifier, joined, query, sql } from "./engine/sql.ts";
 import { dropEventDays } from "./event-day.ts";
+import { LAKE_TABLES } from "./lake-app.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that are filled from the journal alone. */
@@ -15,8 +16,8 @@ export const FACT_TABLES = [
   ...["ledger_minute", "touch_minute", "set_aside"],
 ] as const;
 
-/** Tables that are computed from the facts. */
-const COUNTED_TABLES = ["cube", "dirty_day", "ad_revenue_change"] as const;
+/** Tables that are computed from the facts, or say what of them is in files. */
+const COUNTED_TABLES = ["cube", "dirty_day", "ad_revenue_change", ...LAKE_TABLES] as const;
 
 /**
  * Empties all fact tables and resets the cursors of all journals, so that each can be applied from the beginning.

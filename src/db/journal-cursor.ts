@@ -118,3 +118,8 @@ export async function areAppsAhead(executor: Executor): Promise<boolean> {
 function isOfApp(key: AppCursorKey): Sql {
   return sql`app_id = ${key.appId} and ${isOf(key)}`;
 }
+
+/** The same for all logs. */
+export async function readAllReached(executor: Executor): Promise<(CursorKey & { receivedAtMs: number })[]> {
+  return query(executor, sql`select journal_id, partition, received_at_ms from journal_cursor`);
+}

@@ -289,5 +289,9 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
     tx,
     sql`update asa_token set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
   );
+  await execute(
+    tx,
+    sql`update lake_late set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+  );
   await execute(tx, sql`delete from user_account where app_id = ${appId} and client_id = ${clientId}`);
 }

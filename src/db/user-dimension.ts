@@ -40,7 +40,7 @@ const MATERIALS = [sql`'mid3'`, sql`'mid1'`, sql`'mid4'`, sql`'mid2'`, sql`'mid5
  * The creative of the user u. Ads of Ocean Engine's version 2.0 are put together from materials, and may name no
  * creative; the first material they name then stands for it.
  */
-const shownCreative = sql`case when u.cid <> '' or u.ad_platform <> 'bytedance' then u.cid
+export const shownCreative = sql`case when u.cid <> '' or u.ad_platform <> 'bytedance' then u.cid
   else coalesce(${listed(MATERIALS.map(materialOf))}, '') end`;
 
 /** The instant from which the first caliber counts the user u. */

@@ -34,7 +34,7 @@ export function startPostbacks({ config, log, clock, database, vault, nodeId }: 
     name: "postback",
     prefersIndexes: true,
   });
-  const duty = new DutyLock({ server: database.direct, nodeId, log });
+  const duty = new DutyLock({ duty: "send", server: database.direct, nodeId, log });
   const worker = new PostbackWorker({
     pool,
     vault,

@@ -12,6 +12,8 @@ import { spreadRevenue } from "../db/ad-revenue-spread.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed, markSlices } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";
+import { type MarkedDay, markLake } from "../db/lake-mark.ts";
+import type { Slice } from "../domain/cube.ts";
 
 const SLICES_AT_ONCE = 100;
 
@@ -54,8 +56,15 @@ async function markMoved(pool: pg.Pool): Promise<void> {
     await inTransaction(pool, async (tx) => {
       const { slices, sinceMs } = await takeMovedSlices(tx, appId);
       await markSlices(tx, slices, sinceMs);
+      await markLake(tx, usersOf(slices), sinceMs);
     });
   }
+}
+
+/** The days in the lake on which users registered whose account is another now. */
+function usersOf(slices: readonly Slice[]): MarkedDay[] {
+  const registered = slices.filter(({ cohort }) => cohort === "registered");
+  return registered.map(({ appId, day }) => ({ appId, day, kind: "users", again: true, receivedMs: 0 }));
 }
 
 /**

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const newDuty = (nodeId: string) => new DutyLock({ server, nodeId, log });
+const newDuty = (nodeId: string) => new DutyLock({ duty: "send", server, nodeId, log });
 
 test("one process has the duty; another gets it once the first has ended or fallen silent", async () => {
   const [one, two, three] = [newDuty("one"), newDuty("two"), newDuty("three")];

@@ -91,6 +91,10 @@ describe("a user who is erased", () => {
         status, back_cents, accepted_day, ad_platform, rule_id, moment, trace_id, at_ms, value_cents, is_passed, reason,
         attempts, resent, created_at_ms, changed_at_ms, made_for from postback`,
     );
+    // As if the lake had read on before one of the events came.
+    await stage.pool.query(
+      "insert into lake_late select app_id, client_id, day, at_ms, fingerprint from event where event = 'level_up'",
+    );
     const before = await tablesWith("zelda");
     for (const table of [...TABLES_OF_CLIENTS, "touch", "set_aside"]) expect(before).toContain(table);
     expect(await stage.count("touch_key")).toBeGreaterThan(0);

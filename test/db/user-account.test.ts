@@ -7,6 +7,7 @@ import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { EventCopy, EventRows } from "../../src/db/event.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
+import { noteLateEvents } from "../../src/db/lake-mark.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
 import { storePostbacks } from "../../src/db/postback.ts";
@@ -153,6 +154,7 @@ const TABLES = [
   "postback",
   "outbox",
   "earlier_postback",
+  "lake_late",
 ];
 
 const ORGANIC = {
@@ -202,6 +204,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
     await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
+    await noteLateEvents(tx, [{ ...day, atMs: 1, fingerprint: "0".repeat(32) }]);
   });
 }
 

@@ -144,6 +144,8 @@ export class TouchpointProcess extends Touchpoint {
         HOST: "127.0.0.1",
         DATA_DIR: dataDir,
         LOG_LEVEL: "warn",
+        // Tests of the lake ask for it: its process would cost every other one time.
+        ROLES: "http,apply,refresh,postback,cost",
         // No server listens there: a test that needs an answer names its own server.
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
         // The stand-ins for the ad platforms are on this machine.

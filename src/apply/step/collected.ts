@@ -51,7 +51,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     } else {
       seen.add(event.fingerprint);
       storedEvents += 1;
-      eventRows.add({
+      const row = {
         appId: head.app,
         clientId: head.client,
         day: event.day,
@@ -61,7 +61,9 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
         event: event.event,
         properties: event.propertiesText,
         receivedAtMs: head.at,
-      });
+      };
+      eventRows.add(row);
+      facts.news.add(row);
       applyEvent(taken, event);
     }
   }

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { loadDaysOfUsers, markSlices } from "../../db/dirty-day.ts";
 import { eraseUser, loadAcceptedDays, noteErasure } from "../../db/erased-user.ts";
 import { tellGone } from "../../db/gone-client.ts";
+import { markLakeOfUser } from "../../db/lake-mark.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import type { Slice } from "../../domain/cube.ts";
 import type { ErasureEntry } from "../entry/decode.ts";
@@ -35,6 +36,7 @@ export async function applyErasure(
   if (user && user.wxOpenid !== "") digests.push(erasureDigest.ofOpenId({ appId, openId: user.wxOpenid }));
   for (const digest of digests)
     await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
+  await markLakeOfUser(tx, key, atMs);
   await tellGone(tx, key);
   const orders = await eraseUser(tx, key, atMs);
   if (user) await uncountUser(tx, user, orders);

@@ -48,16 +48,19 @@ export function applyRefundsEntry(facts: Facts, { head, refunds }: RefundsEntry)
 /**
  * Stores the batch's refunds and counts those of every order that has a new refund, or that has come after its refunds.
  * All refunds of an order are counted together, by their time, so that the order of arrival does not matter. Returns the
- * slices of the cube that change.
+ * slices of the cube that change, and the days of the orders.
  */
-export async function applyRefunds(tx: pg.PoolClient, { tallies }: Facts): Promise<Slice[]> {
+export async function applyRefunds(tx: pg.PoolClient, { tallies }: Facts): Promise<Refunded> {
   const asked = await insertRefunds(tx, tallies.refunds);
   const late = await findRefundedOrders(tx, tallies.orders);
   const refunds = await loadOrderRefunds(tx, unique([...asked, ...late]));
-  if (refunds.length === 0) return [];
+  if (refunds.length === 0) return { slices: [], orders: [] };
   await storeCounted(tx, [...groupedByOrder(refunds).values()].flatMap(counted));
-  return loadSlicesOfRefunded(tx, unique(refunds));
+  const orders = refunds.map(({ appId, order }) => ({ appId, day: order.day }));
+  return { slices: await loadSlicesOfRefunded(tx, unique(refunds)), orders };
 }
+
+export type Refunded = { slices: Slice[]; orders: { appId: number; day: string }[] };
 
 function counted(refunds: readonly OrderRefund[]): CountedRefund[] {
   const { order } = refunds[0]!;

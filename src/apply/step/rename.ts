@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { tellGone } from "../../db/gone-client.ts";
+import { markLakeOfUser } from "../../db/lake-mark.ts";
 import { loadUsers, renameUser, storeUsers } from "../../db/user-account.ts";
 import { isClientId } from "../../domain/user/identity.ts";
 import type { RenameEntry } from "../entry/decode.ts";
@@ -17,6 +18,7 @@ export async function applyRename(tx: pg.PoolClient, users: BatchUsers, entry: R
   );
   const user = found.find((one) => one.clientId === clientId);
   if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
+  await markLakeOfUser(tx, user, entry.head.at);
   await storeUsers(tx, [{ ...user, clientId: newClientId }]);
   await tellGone(tx, user);
   await renameUser(tx, { appId, clientId, newClientId, renamedAtMs: entry.head.at, keys: allKeysOf(user) });

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 import { isLent, ServerPool } from "../server/server-pool.ts";
 import { textArray } from "./array-text.ts";
 import { nameRefused, noteDriverFailure } from "./failure.ts";
@@ -171,4 +171,20 @@ export function listed(parts: readonly Sql[]): Sql {
 /** The conjunction of the conditions; true without any. */
 export function allOf(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : joined(conditions, sql` and `);
+}
+
+/**
+ * The statement as one text, its values written out. For commands that take no parameters; everything else passes its
+ * values beside the text.
+ */
+export function withLiterals(statement: Sql): string {
+  return statement.texts.reduce((sum, part, index) => `${sum}${literalOf(statement.values[index - 1])}${part}`);
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "number" && Number.isFinite(value)) return `(${value})`;
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "string") return pg.escapeLiteral(value);
+  throw new Error(`${typeof value} cannot be written out.`);
 }

@@ -4,14 +4,14 @@ import type { Log } from "../../log.ts";
 import { canAnswer } from "../engine/pool.ts";
 import type { Server } from "../server/server.ts";
 import { openLockSession } from "./lock-session.ts";
-import { dutyNameOf, endSilentSenders, tryDuty } from "./partition-locks.ts";
+import { DUTIES, type Duty, dutyNameOf, endSilentDuty, tryDuty } from "./partition-locks.ts";
 
 const CHECK_MS = 1_000;
 
-export type DutyLockOptions = { server: Server; nodeId: string; log: Log };
+export type DutyLockOptions = { duty: Duty; server: Server; nodeId: string; log: Log };
 
 /**
- * The duty of sending postbacks, which one process has at a time: rates and breakers would otherwise hold for each process
+ * A duty, which one process has at a time. For sending postbacks: rates and breakers would otherwise hold for each process
  * alone. It passes on when its process dies or falls silent.
  */
 export class DutyLock {
@@ -40,12 +40,15 @@ export class DutyLock {
   }
 
   async #try(): Promise<void> {
-    const { server, nodeId, log } = this.#options;
-    this.#client ??= await openLockSession(server, { name: dutyNameOf(nodeId), onEnd: (ended) => this.#lose(ended) });
+    const { duty, server, nodeId, log } = this.#options;
+    this.#client ??= await openLockSession(server, {
+      name: dutyNameOf(duty, nodeId),
+      onEnd: (ended) => this.#lose(ended),
+    });
     try {
-      this.#isHeld = await tryDuty(this.#client);
-      if (this.#isHeld) log.info("This process sends the postbacks.");
-      else await endSilentSenders(this.#client);
+      this.#isHeld = await tryDuty(this.#client, duty);
+      if (this.#isHeld) log.info(DUTIES[duty].says);
+      else await endSilentDuty(this.#client, duty);
     } catch (error) {
       await this.release();
       throw error;

@@ -1,11 +1,17 @@
-import { type Executor, query, sql } from "../engine/sql.ts";
+import { type Executor, query, type Sql, sql } from "../engine/sql.ts";
 import { isSilentFor } from "../node.ts";
 
-/** The classes of advisory locks: that of a log, which its processes share; of its partitions; of sending postbacks. */
+/** The classes of advisory locks: that of a log, which its processes share; of its partitions; of duties. */
 const LOG_CLASS = 7226391;
 const PARTITION_CLASS = 7226392;
 const DUTY_CLASS = 7226393;
-const SENDING = 1;
+
+/** What one process of an installation does at a time: the number of its lock, and what its log says. */
+export const DUTIES = {
+  send: { number: 1, says: "This process sends the postbacks." },
+  lake: { number: 2, says: "This process writes the lake." },
+} as const;
+export type Duty = keyof typeof DUTIES;
 
 /** A process whose last sign of life is older is frozen, or cannot reach the database. */
 const SILENT_MS_MAX = 10_000;
@@ -13,7 +19,7 @@ const SILENT_MS_MAX = 10_000;
 /** The names of lock sessions, by which a process tells whose locks it meets. */
 export const sessionNameOf = ({ nodeId, applies }: { nodeId: string; applies: boolean }) =>
   `touchpoint ${applies ? "apply" : "collect"} ${nodeId}`;
-export const dutyNameOf = (nodeId: string) => `touchpoint send ${nodeId}`;
+export const dutyNameOf = (duty: Duty, nodeId: string) => `touchpoint ${duty} ${nodeId}`;
 
 const ofThisDatabase = sql`l.locktype = 'advisory' and l.granted and l.objsubid = 2
   and l.database = (select oid from pg_database where datname = current_database())`;
@@ -73,29 +79,32 @@ export async function loadHeldPartitions(executor: Executor): Promise<number[]> 
  * partitions have other terms by then.
  */
 export async function endSilentHolders(client: Executor): Promise<number> {
-  return endSilent(client, PARTITION_CLASS);
+  return endSilent(client, sql`l.classid = ${PARTITION_CLASS}`);
 }
 
-export async function tryDuty(client: Executor): Promise<boolean> {
+export async function tryDuty(client: Executor, duty: Duty): Promise<boolean> {
   const [row] = await query<{ taken: boolean }>(
     client,
-    sql`select pg_try_advisory_lock(${DUTY_CLASS}, ${SENDING}) as taken`,
+    sql`select pg_try_advisory_lock(${DUTY_CLASS}, ${DUTIES[duty].number}) as taken`,
   );
   return row!.taken;
 }
 
-/** The same for a process that has the duty of sending. Outcomes that it still records count only for its own attempts. */
-export async function endSilentSenders(client: Executor): Promise<number> {
-  return endSilent(client, DUTY_CLASS);
+/**
+ * The same for a process that has a duty. Outcomes of postbacks that it still records count only for its own attempts, and
+ * what it still writes to the lake only while nobody else has.
+ */
+export async function endSilentDuty(client: Executor, duty: Duty): Promise<number> {
+  return endSilent(client, sql`l.classid = ${DUTY_CLASS} and l.objid = ${DUTIES[duty].number}`);
 }
 
-async function endSilent(client: Executor, lockClass: number): Promise<number> {
+async function endSilent(client: Executor, isMeant: Sql): Promise<number> {
   const rows = await query(
     client,
     sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and application_name in (
         select a.application_name from pg_locks l ${itsNode}
-        where ${ofThisDatabase} and l.classid = ${lockClass} and ${isSilent})`,
+        where ${ofThisDatabase} and ${isMeant} and ${isSilent})`,
   );
   return rows.length;
 }

@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import type pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { DAY_MS } from "../domain/calendar.ts";
+import type { LakeDay } from "../domain/lake.ts";
+import { shownAdvertiser } from "./ad-account.ts";
+import { listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
+import { shownCreative, shownPlatform } from "./user-dimension.ts";
+
+/** What is read of an app for the lake; the columns follow src/lake/lake-tables.ts. */
+
+const EVENT_COLUMNS = sql`e.day, e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, e.properties, e.fingerprint`;
+
+/** New events of some days: those received in a range, and the first `late` ones that were noted by key. */
+export type NewEvents = { appId: number; days: readonly string[]; fromMs: number; untilMs: number; late: number };
+
+export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): Readable {
+  const received = sql`select ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
+    and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
+  if (late === 0) return readCsv(tx, received);
+  return readCsv(
+    tx,
+    sql`${received} union all select ${EVENT_COLUMNS} from (
+        select * from lake_late where app_id = ${appId} order by day, client_id, at_ms, fingerprint limit ${late}) l
+      join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day and e.at_ms = l.at_ms
+        and e.fingerprint = l.fingerprint`,
+  );
+}
+
+/** A whole day. Of the events, those received before an instant. */
+export function readDay(tx: pg.PoolClient, day: LakeDay, receivedBeforeMs: number): Readable {
+  return readCsv(tx, sourceOf(day, receivedBeforeMs));
+}
+
+export function sourceOf(day: LakeDay, receivedBeforeMs: number): Sql {
+  return SOURCES[day.kind](day, receivedBeforeMs);
+}
+
+/** A local day lies within these hours around that of UTC. The index of orders is by instant. */
+const ZONES_MS = 16 * 3_600_000;
+
+type Source = (day: LakeDay, receivedBeforeMs: number) => Sql;
+
+const SOURCES: Readonly<Record<LakeDay["kind"], Source>> = {
+  events: ({ appId, day }, receivedBeforeMs) => sql`select ${EVENT_COLUMNS} from event e
+    where e.app_id = ${appId} and e.day = ${day}::date and e.received_at_ms < ${receivedBeforeMs}::bigint`,
+  users: ({
+    appId,
+    day,
+  }) => sql`select u.registered_day, u.client_id, u.registered_at_ms, u.touched_at_ms, u.cohort_day,
+      u.channel, u.version, ${shownPlatform}, ${shownAdvertiser}, u.gid, u.aid, ${shownCreative}, u.csite,
+      u.turbo_promoted_object_id, u.os_platform, u.properties
+    from user_account u where u.app_id = ${appId} and u.registered_day = ${day}::date`,
+  orders: ({ appId, day }) => sql`select o.day, o.client_id, o.trace_id, o.at_ms, o.received_at_ms, o.cents,
+      coalesce((select sum(r.cents) from refund r where r.app_id = ${appId} and r.trace_id = o.trace_id), 0),
+      o.currency, o.pay_count, o.is_virtual <> 0, o.properties
+    from orders o where o.app_id = ${appId} and o.day = ${day}::date and o.at_ms >= ${Date.parse(day) - ZONES_MS}
+      and o.at_ms < ${Date.parse(day) + DAY_MS + ZONES_MS}`,
+  costs: ({ appId, day }) => sql`select day, ad_platform, advertiser_id, gid, aid, cid, csite, channel, os_platform,
+      turbo_promoted_object_id, impressions, clicks, cost_e4
+    from cost where app_id = ${appId} and day = ${day}::date`,
+};
+
+function isOneOf(days: readonly string[]): Sql {
+  return sql`e.day in (${listed(days.map((day) => sql`${day}::date`))})`;
+}
+
+/** Rows as CSV in which every value but null is quoted, so that an empty text and null differ. */
+function readCsv(tx: pg.PoolClient, rows: Sql): Readable {
+  return tx.query(copyTo(`copy (${withLiterals(rows)}) to stdout (format csv, force_quote *)`));
+}

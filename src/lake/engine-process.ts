@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { Engine, EngineLimits, MergeTask, Packed, PackTask } from "./engine.ts";
+import type { EngineAnswer, EngineCall, EngineMethod } from "./engine-worker.ts";
+
+/** What the lake asks of the engine, wherever that runs. */
+export type EngineCalls = Pick<Engine, "pack" | "merge" | "row">;
+
+type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void };
+
+/**
+ * The engine in a process of its own: native code that fails, or a system that runs out of memory, ends that process and
+ * never collection. It starts with the first call, and again after it has ended.
+ */
+export class EngineProcess implements EngineCalls {
+  readonly #limits: EngineLimits;
+  readonly #waiting = new Map<number, Waiting>();
+  #child: ChildProcess | undefined;
+  /** Calls wait for it. */
+  #started: Promise<void> | undefined;
+  #calls = 0;
+
+  constructor(limits: EngineLimits) {
+    this.#limits = limits;
+  }
+
+  pack(task: PackTask): Promise<Packed[]> {
+    return this.#call("pack", task);
+  }
+
+  merge(task: MergeTask): Promise<Packed> {
+    return this.#call("merge", task);
+  }
+
+  row(statement: string): Promise<string[]> {
+    return this.#call("row", statement);
+  }
+
+  stop(): void {
+    this.#child?.kill("SIGKILL");
+  }
+
+  async #call<Result>(method: EngineMethod, task: unknown): Promise<Result> {
+    this.#started ??= this.#begin();
+    await this.#started;
+    return this.#send(method, task);
+  }
+
+  async #begin(): Promise<void> {
+    this.#child = this.#start();
+    try {
+      await this.#send("start", this.#limits);
+    } catch (error) {
+      this.stop();
+      this.#started = undefined;
+      throw error;
+    }
+  }
+
+  #send<Result>(method: EngineMethod, task: unknown): Promise<Result> {
+    this.#calls += 1;
+    const call: EngineCall = { number: this.#calls, method, task };
+    return new Promise<Result>((resolve, reject) => {
+      this.#waiting.set(call.number, { resolve, reject });
+      this.#child?.send(call, (error) => error && this.#settle({ number: call.number, failure: error.message }));
+    });
+  }
+
+  #start(): ChildProcess {
+    const child = fork(new URL("./engine-worker.js", import.meta.url), {
+      serialization: "advanced",
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.on("message", (answer: EngineAnswer) => this.#settle(answer));
+    child.on("error", () => {});
+    child.on("exit", (code, signal) => {
+      if (this.#child === child) {
+        this.#child = undefined;
+        this.#started = undefined;
+      }
+      const reason = new Error(`The lake's process ended (${signal ?? code}).`);
+      for (const { reject } of this.#waiting.values()) reject(reason);
+      this.#waiting.clear();
+    });
+    return child;
+  }
+
+  #settle(answer: EngineAnswer): void {
+    const waiting = this.#waiting.get(answer.number);
+    this.#waiting.delete(answer.number);
+    if ("failure" in answer) waiting?.reject(new Error(answer.failure));
+    else waiting?.resolve(answer.result as never);
+  }
+}

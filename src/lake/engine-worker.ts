@@ -1,0 +1,38 @@
+import { setPriority } from "node:os";
+import { messageOf } from "../errors.ts";
+import { Engine, type EngineLimits } from "./engine.ts";
+
+/** A call of the process that has started this one. */
+export type EngineCall = { number: number; method: EngineMethod; task: unknown };
+export type EngineMethod = "start" | "pack" | "merge" | "row";
+export type EngineAnswer = { number: number } & ({ result: unknown } | { failure: string });
+
+const ENGINE_PRIORITY = 15;
+
+// Requests and apply come first.
+setPriority(ENGINE_PRIORITY);
+
+let engine: Engine | undefined;
+
+process.on("message", (call: EngineCall) => {
+  answer(call).then(
+    (result) => send({ number: call.number, result }),
+    (error: unknown) => send({ number: call.number, failure: messageOf(error) }),
+  );
+});
+// Without the process that asks, there is nothing to do.
+process.on("disconnect", () => process.exit());
+// A terminal sends it to the whole group; the other process decides when this one ends.
+process.on("SIGINT", () => {});
+
+async function answer({ method, task }: EngineCall): Promise<unknown> {
+  if (method === "start") {
+    engine = await Engine.start(task as EngineLimits);
+    return undefined;
+  }
+  return engine![method](task as never);
+}
+
+function send(message: EngineAnswer): void {
+  process.send?.(message);
+}

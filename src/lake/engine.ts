@@ -1,0 +1,105 @@
+import { rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import type { LakeKind } from "../domain/lake.ts";
+import { messageOf } from "../errors.ts";
+import { makeFolderOf, settleFile } from "./lake-folder.ts";
+import { columnsOf, listOfFiles, namesOf, quoted, ROW_BYTES, rowsOfCsv, writeFile } from "./lake-statements.ts";
+
+type Package = typeof import("@duckdb/node-api");
+
+/** Rows of one table that wait in a file as CSV, and the file that each of their days becomes. */
+export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: string; path: string }[] };
+/** Files of one table and day that become one. */
+export type MergeTask = { kind: LakeKind; files: readonly string[]; path: string };
+export type Packed = { rows: number; bytes: number };
+
+/** What `lake verify` compares: the number of rows, and sums that do not depend on their order. */
+export type FileSums = { rows: number; sums: readonly string[] };
+
+export type EngineLimits = { memoryBytes: number; threads: number; spool: string };
+
+/**
+ * The columnar engine as far as the lake writes and checks files. Its memory is bounded: what does not fit goes through
+ * files in the spool.
+ */
+export class Engine {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
+    this.#connection = connection;
+  }
+
+  /** The engine is loaded only here: it is a package of its own, which may be left out of an installation. */
+  static async start({ memoryBytes, threads, spool }: EngineLimits): Promise<Engine> {
+    const { DuckDBInstance: instances } = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+    const instance = await instances.create(":memory:", {
+      memory_limit: `${Math.floor(memoryBytes / 1e6)}MB`,
+      threads: String(threads),
+      temp_directory: spool,
+      autoinstall_known_extensions: "false",
+      autoload_known_extensions: "false",
+    });
+    const connection = await instance.connect();
+    // Rows are sorted where their order matters. Keeping them in the order of reading would need memory for all.
+    await connection.run("set preserve_insertion_order = false");
+    return new Engine(instance, connection);
+  }
+
+  /** Writes the rows of each day into a file. A day without rows gets none. */
+  async pack(task: PackTask): Promise<Packed[]> {
+    try {
+      return await this.#pack(task, ROW_BYTES.usual);
+    } catch (error) {
+      if (!/maximum line size/i.test(messageOf(error))) throw error;
+      return this.#pack(task, ROW_BYTES.largest);
+    }
+  }
+
+  async #pack({ kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
+    const source = rowsOfCsv(kind, csv, rowBytesMax);
+    if (days.length === 1) return [await this.#write(kind, `select ${columnsOf(kind)} from ${source}`, days[0]!.path)];
+    await this.#connection.run(`create or replace temp table spooled as select * from ${source}`);
+    try {
+      const packed: Packed[] = [];
+      for (const { day, path } of days) {
+        const rows = `select ${columnsOf(kind)} from spooled where "day" = ${quoted(day)}`;
+        packed.push(await this.#write(kind, rows, path));
+      }
+      return packed;
+    } finally {
+      await this.#connection.run("drop table spooled");
+    }
+  }
+
+  async merge({ kind, files, path }: MergeTask): Promise<Packed> {
+    const rows = `select ${namesOf(kind)} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
+    return this.#write(kind, rows, path);
+  }
+
+  /** The first row of a statement, every value as a text. */
+  async row(statement: string): Promise<string[]> {
+    const [row] = (await this.#connection.runAndReadAll(statement)).getRows();
+    return (row ?? []).map(String);
+  }
+
+  async #write(kind: LakeKind, rows: string, path: string): Promise<Packed> {
+    await makeFolderOf(path);
+    const draft = `${path}.draft`;
+    try {
+      const written = await this.#connection.runAndReadAll(writeFile(kind, rows, draft));
+      const count = Number(written.getRows()[0]![0]);
+      if (count === 0) return { rows: 0, bytes: 0 };
+      return { rows: count, bytes: await settleFile(draft, path) };
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}

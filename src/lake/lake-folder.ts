@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
+import { syncFolder, writeDurably } from "../journal/segment.ts";
+
+/** Names one file of the lake. */
+export type FileKey = LakeDay & { name: string };
+
+/**
+ * The files of the lake: `events/app=1/day=2026-11-17/….parquet`. A file is written under another name, synced, and then
+ * gets its own. It counts once the database names it.
+ */
+export class LakeFolder {
+  readonly root: string;
+  readonly id: string;
+
+  private constructor(root: string, id: string) {
+    this.root = root;
+    this.id = id;
+  }
+
+  /** The folder gets an id with its first use, so that the database knows its own lake from a copy or an empty one. */
+  static async open(root: string): Promise<LakeFolder> {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    const path = join(root, "lake.id");
+    const known = await readFile(path, "utf8").catch(() => "");
+    const id = known === "" ? randomBytes(12).toString("base64url") : known;
+    if (known === "") await writeDurably(path, id);
+    return new LakeFolder(root, id);
+  }
+
+  /** What is on its way into files. */
+  get spool(): string {
+    return join(this.root, "spool");
+  }
+
+  pathOf({ appId, kind, day, name }: FileKey): string {
+    return join(this.root, kind, `app=${appId}`, `day=${day}`, `${name}.parquet`);
+  }
+
+  /** Removes what earlier processes have left on its way. */
+  async clearSpool(): Promise<void> {
+    await rm(this.spool, { recursive: true, force: true });
+    await mkdir(this.spool, { recursive: true, mode: 0o700 });
+  }
+
+  /** Removes files that do not count, and folders that have become empty. Returns the number of files. */
+  async sweep(counts: (file: FileKey) => boolean): Promise<number> {
+    let removed = 0;
+    for (const kind of LAKE_KINDS) {
+      for (const app of await namesIn(join(this.root, kind))) {
+        const appId = Number(app.slice("app=".length));
+        for (const folder of await namesIn(join(this.root, kind, app))) {
+          const day = folder.slice("day=".length);
+          const path = join(this.root, kind, app, folder);
+          const files = await namesIn(path);
+          const gone = files.filter((file) => !counts({ appId, kind, day, name: file.replace(/\.parquet$/, "") }));
+          for (const file of gone) await rm(join(path, file), { force: true });
+          removed += gone.length;
+          // Fails, as it should, when a file has come meanwhile.
+          if (gone.length === files.length) await rmdir(path).catch(() => {});
+        }
+      }
+    }
+    return removed;
+  }
+}
+
+/** A name that no file has had, later ones after earlier ones. */
+export function fileName(nowMs: number): string {
+  return `${nowMs.toString(36).padStart(9, "0")}-${randomBytes(4).toString("hex")}`;
+}
+
+/** Makes the folder of a file, so that it is still there after a crash. */
+export async function makeFolderOf(path: string): Promise<void> {
+  const folder = dirname(path);
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  for (let parent = dirname(folder); parent.length >= dirname(made).length; parent = dirname(parent)) {
+    await syncFolder(parent);
+    if (parent === dirname(parent)) return;
+  }
+}
+
+/** Gives a written file its name once its bytes are on the disk, and returns its size. */
+export async function settleFile(draft: string, path: string): Promise<number> {
+  const file = await open(draft, "r");
+  try {
+    await file.datasync();
+    const { size } = await file.stat();
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+export async function isThere(path: string, bytes: number): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size === bytes,
+    () => false,
+  );
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}

@@ -1,0 +1,98 @@
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type Clock, elapsedMs } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../db/engine/database.ts";
+import { openPool } from "../db/engine/pool.ts";
+import { DutyLock } from "../db/lock/duty-lock.ts";
+import { IntakePace } from "../intake/pace.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import { EngineProcess } from "./engine-process.ts";
+import { Lake, type LogOfApps } from "./lake.ts";
+import { LakeFolder } from "./lake-folder.ts";
+
+const IDLE_MS = 1_000;
+/** About how long a turn writes marked days. Then new events are looked for again. */
+const TURN_MS = 5_000;
+/** The rest after a turn, as a multiple of its length. Under heavy traffic the cores belong to collection and apply. */
+const RESTS = { quiet: 0.5, busy: 4 };
+/** A start is the time for other things. */
+const FIRST_MS = 5_000;
+/** Two snapshots and a transaction. */
+const CONNECTIONS = 3;
+
+export type LakeLoopOptions = {
+  config: Pick<Config, "dataDir" | "lakeMemoryBytes">;
+  log: Log;
+  clock: Clock;
+  database: Database;
+  journal: LogOfApps;
+  nodeId: string;
+  writtenBytes: () => number;
+};
+
+/** The package of the engine, which an installation may leave out. */
+const ENGINE_PACKAGE = "@duckdb/node-api";
+
+export function isEngineInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve(ENGINE_PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function lakeFolderOf({ dataDir }: Pick<Config, "dataDir">): string {
+  return join(dataDir, "lake");
+}
+
+/** Keeps the lake in step with the tables, while no other process does. */
+export function startLake(options: LakeLoopOptions): Loop {
+  const { config, log, clock, database, journal, nodeId } = options;
+  if (!isEngineInstalled()) {
+    log.warn(`The package ${ENGINE_PACKAGE} is not installed: there is no lake, and no analysis.`);
+    return { stop: async () => {} };
+  }
+  const givesWay = database.kind === "embedded";
+  const pool = openPool(database.server, { log, connectionsMax: CONNECTIONS, name: "lake", givesWay });
+  const duty = new DutyLock({ duty: "lake", server: database.direct, nodeId, log });
+  const pace = new IntakePace(options.writtenBytes);
+  const engine = new EngineProcess({
+    memoryBytes: config.lakeMemoryBytes,
+    threads: Math.max(1, availableParallelism() - 1),
+    spool: join(lakeFolderOf(config), "spool"),
+  });
+  let lake: Lake | undefined;
+  let restUntilMs = elapsedMs() + FIRST_MS;
+  const turn = async (signal: AbortSignal) => {
+    const startedMs = elapsedMs();
+    if (startedMs < restUntilMs) return "idle" as const;
+    if (!(await duty.isOurs())) {
+      lake = undefined;
+      return "idle" as const;
+    }
+    if (!lake) {
+      const folder = await LakeFolder.open(lakeFolderOf(config));
+      const begun = new Lake({ pool, folder, engine, journal, clock, log });
+      await begun.begin();
+      lake = begun;
+    }
+    await lake.turn({ signal, forMs: TURN_MS });
+    const nowMs = elapsedMs();
+    restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? RESTS.busy : RESTS.quiet);
+    return "idle" as const;
+  };
+  const loop = startLoop({ name: "lake", log, idleMs: IDLE_MS, turn });
+  return {
+    async stop() {
+      // Ended at once: a file that is being written does not count yet.
+      engine.stop();
+      await loop.stop();
+      await duty.release();
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { CheckedColumns } from "../db/lake-check.ts";
+import type { LakeKind } from "../domain/lake.ts";
+import { MIB } from "../limits.ts";
+import { LAKE_SCHEMA, LAKE_TABLES } from "./lake-tables.ts";
+
+/** A text inside a statement of the engine, which takes no parameters for names of files. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function listOfFiles(files: readonly string[]): string {
+  return `[${files.map(quoted).join(", ")}]`;
+}
+
+/** The engine reads rows through a buffer that must be larger than any of them, and takes its memory whole. */
+export const ROW_BYTES = { usual: 4 * MIB, largest: 96 * MIB } as const;
+
+/** Rows as src/db/lake-source.ts writes them. They are read by one thread: a line break in a text is no end of a row. */
+export function rowsOfCsv(kind: LakeKind, file: string, rowBytesMax: number): string {
+  const columns = LAKE_TABLES[kind].columns.map(({ read }) => `${quoted(read.name)}: ${quoted(read.type)}`);
+  return `read_csv(${quoted(file)}, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"', new_line = '\\n',
+    nullstr = '', allow_quoted_nulls = false, parallel = false, max_line_size = ${rowBytesMax}, buffer_size = ${rowBytesMax + MIB},
+    columns = {'day': 'DATE', ${columns.join(", ")}})`;
+}
+
+/** The columns of a file, made of the rows that were read. */
+export function columnsOf(kind: LakeKind): string {
+  return LAKE_TABLES[kind].columns
+    .map(({ name, read, value }) => (value ? `${value} as ${named(name)}` : `${named(read.name)} as ${named(name)}`))
+    .join(", ");
+}
+
+export function namesOf(kind: LakeKind): string {
+  return LAKE_TABLES[kind].columns.map(({ name }) => named(name)).join(", ");
+}
+
+/** Some names, such as `time`, are words of the language. */
+export function named(name: string): string {
+  return `"${name}"`;
+}
+
+/** Which columns are added up and which are compared as texts, under the names with which they are read. */
+export function checkedColumns(kind: LakeKind): CheckedColumns {
+  const columns = LAKE_TABLES[kind].columns.map(({ read }) => read);
+  const isNumber = ({ type }: { type: string }) => type === "BIGINT" || type === "INTEGER";
+  const names = (read: readonly { name: string }[]) => read.map(({ name }) => name);
+  return {
+    all: names(columns),
+    numbers: names(columns.filter(isNumber)),
+    texts: names(columns.filter((column) => !isNumber(column))),
+  };
+}
+
+/** The sums of files, as `loadDaySums` gives those of the tables. */
+export function sumsOf(kind: LakeKind, files: readonly string[]): string {
+  const values = new Map(
+    LAKE_TABLES[kind].columns.map(({ name, read, value }) => [
+      read.name,
+      value ? `epoch_ms(${named(name)})` : named(name),
+    ]),
+  );
+  const { numbers, texts } = checkedColumns(kind);
+  const checked = texts.map((name) => `${values.get(name)}::varchar`).join(", ");
+  const sums = [
+    "count(*)",
+    ...numbers.map((name) => `coalesce(sum(${values.get(name)}::hugeint), 0)`),
+    `coalesce(sum(('0x' || left(md5(concat_ws(' ', ${checked})), 8))::bigint::hugeint), 0)`,
+  ];
+  return `select ${sums.join(", ")} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
+}
+
+const ROWS_PER_GROUP = 100_000;
+
+/** Writes rows into a file in the order of their table. */
+export function writeFile(kind: LakeKind, rows: string, file: string): string {
+  return `copy (select * from (${rows}) order by ${LAKE_TABLES[kind].order}) to ${quoted(file)}
+    (format parquet, compression zstd, parquet_version v2, row_group_size ${ROWS_PER_GROUP},
+      kv_metadata {touchpoint_schema: ${quoted(String(LAKE_SCHEMA))}})`;
+}

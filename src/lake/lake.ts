@@ -1,0 +1,249 @@
+import type pg from "pg";
+import { type Clock, elapsedMs } from "../clock.ts";
+import { type AppRules, loadAppRules } from "../db/app.ts";
+import { isAppliedUnmarked } from "../db/apply-holder.ts";
+import { isLockRefused } from "../db/engine/failure.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
+import { readAllReached } from "../db/journal-cursor.ts";
+import {
+  beginLakeApp,
+  forgetLakes,
+  forgetOtherLakes,
+  type LakeApp,
+  loadLakeApp,
+  loadLakeApps,
+  moveReadUntil,
+} from "../db/lake-app.ts";
+import {
+  deleteLakeFiles,
+  type LakeFile,
+  loadAllLakeFiles,
+  loadFilesOfDroppedDays,
+  loadLakeFiles,
+} from "../db/lake-file.ts";
+import { type LakeMark, loadLakeMarks, loadLastMarked, markLake } from "../db/lake-mark.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { filesToMerge } from "../domain/lake-merge.ts";
+import { isDayDue } from "../domain/lake-schedule.ts";
+import type { Log } from "../log.ts";
+import type { EngineCalls } from "./engine-process.ts";
+import { isThere, type LakeFolder } from "./lake-folder.ts";
+import { LakeWriter } from "./lake-writer.ts";
+
+/** How often new events are read. Each time makes a file per app and day, until these are merged. */
+const READ_EVERY_MS = 20_000;
+/** A cycle that took long is followed by a longer rest, so that the lake takes only a part of the machine. */
+const READ_REST_FACTOR = 4;
+/** How long a file that no longer counts stays for those who are reading it. */
+const RETIRED_MS = 60_000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+/** The log whose entries become events: its id, and the partition of an app. */
+export type LogOfApps = { id: string; partitionOf: (appId: number) => number };
+
+export type LakeParts = {
+  pool: pg.Pool;
+  folder: LakeFolder;
+  engine: EngineCalls;
+  journal: LogOfApps;
+  clock: Clock;
+  log: Log;
+};
+
+/** Keeps the files of the lake in step with the tables. */
+export class Lake {
+  readonly #parts: LakeParts;
+  readonly #writer: LakeWriter;
+  /** When a day was last written as a whole, and how long that took. */
+  readonly #written = new Map<string, { endedAtMs: number; tookMs: number }>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: LakeParts) {
+    this.#parts = parts;
+    this.#writer = new LakeWriter(parts);
+  }
+
+  /** Finds out what of the files counts, once this process has the duty to write them. */
+  async begin(): Promise<void> {
+    const { pool, folder, log } = this.#parts;
+    await folder.clearSpool();
+    await forgetOtherLakes(pool, folder.id);
+    await this.#markMissing();
+    const removed = await this.sweep();
+    if (removed > 0) log.info({ removed }, "Files of the lake that did not count were removed.");
+  }
+
+  /** Reads what is new if it is time, and then writes marked days and merges files for about `forMs`. */
+  async turn({ signal, forMs }: { signal: AbortSignal; forMs: number }): Promise<"busy" | "idle"> {
+    const startedMs = elapsedMs();
+    if (startedMs >= this.#readAtMs) await this.#readNew(signal);
+    const isOut = () => signal.aborted || elapsedMs() - startedMs > forMs;
+    let done = 0;
+    for (const app of await loadLakeApps(this.#parts.pool)) {
+      if (!app.isBegun) await beginLakeApp(this.#parts.pool, app.appId);
+      while (!isOut() && (await this.#writeDueDay(app.appId))) done += 1;
+      while (!isOut() && (await this.#mergeOne(app.appId))) done += 1;
+      if (isOut()) return "busy";
+    }
+    await this.#tidy();
+    return done > 0 ? "busy" : "idle";
+  }
+
+  /** Reads everything that is stored now, and writes whatever is marked, however recently. */
+  async catchUp(): Promise<void> {
+    await this.#move();
+    for (const { appId, isBegun } of await loadLakeApps(this.#parts.pool)) {
+      if (!isBegun) await beginLakeApp(this.#parts.pool, appId);
+      await this.#writer.writeNew(appId);
+      for (const mark of (await this.#marksOf(appId)).filter(isWhole)) await this.#writeDay(mark);
+    }
+  }
+
+  /** Removes files that do not count. Returns their number. */
+  async sweep(): Promise<number> {
+    const { pool, folder } = this.#parts;
+    const names = new Set((await loadAllLakeFiles(pool)).map(({ name }) => name));
+    return folder.sweep(({ name }) => names.has(name) || this.#writer.isRetired(name));
+  }
+
+  async #readNew(signal: AbortSignal): Promise<void> {
+    const startedMs = elapsedMs();
+    if (await this.#isUnmarked()) return;
+    await this.#move();
+    for (const { appId, isBegun } of await loadLakeApps(this.#parts.pool)) {
+      if (signal.aborted) return;
+      if (isBegun) await this.#writer.writeNew(appId);
+    }
+    const nowMs = elapsedMs();
+    this.#readAtMs = Math.max(startedMs + READ_EVERY_MS, nowMs + (nowMs - startedMs) * READ_REST_FACTOR);
+  }
+
+  /** While an earlier version applies, nothing tells what is new. Once it is gone, the lake begins anew. */
+  async #isUnmarked(): Promise<boolean> {
+    const { pool, log } = this.#parts;
+    if (!(await isAppliedUnmarked(pool))) return false;
+    if ((await loadLakeApps(pool)).length === 0) return true;
+    log.warn("An earlier version applies and tells the lake nothing: it begins anew once that has ended.");
+    await inTransaction(pool, forgetLakes);
+    return true;
+  }
+
+  /**
+   * Moves the instants up to which events are read behind the last receipt that is applied. With several machines, whose
+   * clocks differ, that need not be the receipt of the last entry.
+   */
+  async #move(): Promise<void> {
+    const { pool, folder, log } = this.#parts;
+    try {
+      await moveReadUntil(pool, folder.id, (tx) => this.#reached(tx));
+    } catch (error) {
+      // A large batch is being applied: the next turn tries again.
+      if (!isLockRefused(error)) throw error;
+      log.debug("The lake waits for a batch.");
+    }
+  }
+
+  async #reached(tx: Executor): Promise<{ appId: number; untilMs: number }[]> {
+    const { journal } = this.#parts;
+    const reached = await readAllReached(tx);
+    // Logs that are no longer in use may have been applied until a moment ago.
+    const others = reached.filter(({ journalId }) => journalId !== journal.id);
+    const marked = new Map((await loadLastMarked(tx)).map(({ appId, receivedMs }) => [appId, receivedMs]));
+    const apps = await loadAppRules(tx);
+    return apps.flatMap(({ appId }) => {
+      const partition = journal.partitionOf(appId);
+      const own = reached.filter((one) => one.journalId === journal.id && one.partition === partition);
+      const lastMs = Math.max(marked.get(appId) ?? 0, ...[...own, ...others].map(({ receivedAtMs }) => receivedAtMs));
+      return lastMs > 0 ? [{ appId, untilMs: lastMs + 1 }] : [];
+    });
+  }
+
+  /** Writes the newest day that is due. False when none is. */
+  async #writeDueDay(appId: number): Promise<boolean> {
+    const marks = await this.#marksOf(appId);
+    const nowMs = this.#parts.clock();
+    const due = marks.filter(isWhole).find((mark) => {
+      const isLatest = mark.day === marks.find(({ kind }) => kind === mark.kind)?.day;
+      return isDayDue({ ...mark, isLatest, last: this.#written.get(keyOf(mark)) }, nowMs);
+    });
+    return due !== undefined && this.#writeDay(due);
+  }
+
+  async #writeDay(mark: LakeMark): Promise<boolean> {
+    const startedMs = elapsedMs();
+    if (!(await this.#writer.writeDay(mark))) return false;
+    this.#written.set(keyOf(mark), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
+    return true;
+  }
+
+  async #mergeOne(appId: number): Promise<boolean> {
+    const { pool, clock } = this.#parts;
+    const app = await loadLakeApp(pool, appId);
+    if (!app || app.readUntilMs !== app.writtenUntilMs) return false;
+    const [rules] = await loadAppRules(pool, [appId]);
+    if (!rules) return false;
+    const again = new Set((await this.#marksOf(appId)).filter(isWhole).map(keyOf));
+    for (const files of byDay(await loadLakeFiles(pool, { appId, kind: "events" }))) {
+      if (again.has(keyOf(files[0]!))) continue;
+      const chosen = filesToMerge(files, { isOver: isOver(rules, files[0]!.day, clock()), nowMs: clock() });
+      if (chosen.length === 0) continue;
+      await this.#writer.merge(app, chosen);
+      return true;
+    }
+    return false;
+  }
+
+  async #tidy(): Promise<void> {
+    const { pool, clock } = this.#parts;
+    await this.#writer.removeRetired(clock() - RETIRED_MS);
+    if (elapsedMs() - this.#sweptAtMs < SWEEP_EVERY_MS) return;
+    this.#sweptAtMs = elapsedMs();
+    for (const app of await loadLakeApps(pool)) await this.#dropGone(app);
+    await this.sweep();
+  }
+
+  async #dropGone(app: LakeApp): Promise<void> {
+    const files = await loadFilesOfDroppedDays(this.#parts.pool, app.appId);
+    if (files.length > 0) await this.#writer.drop(app, files);
+  }
+
+  /** Days of which a file is missing or has another size are written again: somebody has removed it. */
+  async #markMissing(): Promise<void> {
+    const { pool, folder, clock, log } = this.#parts;
+    const missing: LakeFile[] = [];
+    for (const file of await loadAllLakeFiles(pool))
+      if (!(await isThere(folder.pathOf(file), file.bytes))) missing.push(file);
+    if (missing.length === 0) return;
+    log.warn({ files: missing.length }, "Files of the lake are missing; their days are written again.");
+    const days = byDay(missing).map(([file]) => ({ ...file!, again: true, receivedMs: 0 }));
+    await inTransaction(pool, async (tx) => {
+      await deleteLakeFiles(tx, missing);
+      await markLake(tx, days, clock());
+    });
+  }
+
+  #marksOf(appId: number): Promise<LakeMark[]> {
+    return loadLakeMarks(this.#parts.pool, appId);
+  }
+}
+
+/** Whether a marked day is written as a whole. New events alone are written as a part. */
+function isWhole({ kind, again }: LakeMark): boolean {
+  return kind !== "events" || again;
+}
+
+function keyOf({ appId, kind, day }: Pick<LakeFile, "appId" | "kind" | "day">): string {
+  return `${appId} ${kind} ${day}`;
+}
+
+function byDay(files: readonly LakeFile[]): LakeFile[][] {
+  const days = new Map<string, LakeFile[]>();
+  for (const file of files) days.set(keyOf(file), [...(days.get(keyOf(file)) ?? []), file]);
+  return [...days.values()];
+}
+
+function isOver({ timeZone }: AppRules, day: string, nowMs: number): boolean {
+  return day < calendarOf(timeZone).dayOf(nowMs);
+}

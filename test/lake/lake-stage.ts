@@ -1,0 +1,125 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { type LakeFile, loadAllLakeFiles } from "../../src/db/lake-file.ts";
+import { LAKE_KINDS, type LakeKind } from "../../src/domain/lake.ts";
+import { Engine } from "../../src/lake/engine.ts";
+import { Lake } from "../../src/lake/lake.ts";
+import { LakeFolder } from "../../src/lake/lake-folder.ts";
+import { MIB } from "../../src/limits.ts";
+import { ApplyStage, NOW_MS } from "../db/apply-stage.ts";
+import { log } from "../db/temp-database.ts";
+
+export type Row = Record<string, unknown>;
+
+/** A lake beside the tables that apply fills. */
+export class LakeStage {
+  readonly apply: ApplyStage;
+  readonly engine: Engine;
+  readonly folder: LakeFolder;
+  lake: Lake;
+  /** The lake's clock. */
+  nowMs = NOW_MS;
+
+  private constructor(apply: ApplyStage, engine: Engine, folder: LakeFolder) {
+    this.apply = apply;
+    this.engine = engine;
+    this.folder = folder;
+    this.lake = this.newLake();
+  }
+
+  static async open(): Promise<LakeStage> {
+    const folder = await LakeFolder.open(await mkdtemp(join(tmpdir(), "lake-")));
+    const engine = await Engine.start({ memoryBytes: 256 * MIB, threads: 2, spool: folder.spool });
+    const stage = new LakeStage(await ApplyStage.open(), engine, folder);
+    await stage.lake.begin();
+    return stage;
+  }
+
+  newLake(): Lake {
+    const { apply, engine, folder } = this;
+    const journal = { id: apply.journal.id, partitionOf: () => 0 };
+    return new Lake({ pool: apply.pool, folder, engine, journal, clock: () => this.nowMs, log });
+  }
+
+  async begin(): Promise<void> {
+    await this.apply.begin();
+    this.nowMs = NOW_MS;
+    this.lake = this.newLake();
+    await this.lake.begin();
+  }
+
+  /** The files that count. */
+  files(): Promise<LakeFile[]> {
+    return loadAllLakeFiles(this.apply.pool);
+  }
+
+  /** The rows of all files, as an independent reader finds them. */
+  async rowsOf(kind: LakeKind): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (const file of (await this.files()).filter((one) => one.kind === kind)) {
+      const bytes = await readFile(this.folder.pathOf(file));
+      const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+      const read = await parquetReadObjects({ file: buffer, compressors });
+      for (const row of read) rows.push({ app_id: file.appId, day: file.day, ...row });
+    }
+    return inOrder(rows);
+  }
+
+  /** What the tables hold, in the form of the files. */
+  async stored(kind: LakeKind): Promise<Row[]> {
+    const { rows } = await this.apply.pool.query(STORED[kind]);
+    return inOrder(
+      rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, plain(value)]))),
+    );
+  }
+
+  async both(): Promise<{ lake: Record<LakeKind, Row[]>; tables: Record<LakeKind, Row[]> }> {
+    const lake = {} as Record<LakeKind, Row[]>;
+    const tables = {} as Record<LakeKind, Row[]>;
+    for (const kind of LAKE_KINDS) {
+      lake[kind] = (await this.rowsOf(kind)).map((row) =>
+        Object.fromEntries(Object.entries(row).map(([key, value]) => [key, plain(value)])),
+      );
+      tables[kind] = await this.stored(kind);
+    }
+    return { lake, tables };
+  }
+
+  async close(): Promise<void> {
+    this.engine.close();
+    await this.apply.close();
+    await rm(this.folder.root, { recursive: true });
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return value.getTime();
+  return value;
+}
+
+function inOrder(rows: readonly Row[]): Row[] {
+  const text = (row: Row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value));
+  return rows
+    .map((row) => ({ row, key: text(row) }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ row }) => row);
+}
+
+/** Written apart from what the lake reads. */
+const STORED: Readonly<Record<LakeKind, string>> = {
+  events: `select app_id, day, client_id, event, type, at_ms as time, received_at_ms as received_time, properties::text as properties,
+    fingerprint::text as event_id from event`,
+  users: `select app_id, registered_day as day, client_id, registered_at_ms as registered_time, touched_at_ms as touched_time,
+    (extract(epoch from cohort_day) * 1000)::bigint as cohort_day, channel, version,
+    case when ad_platform = '' then 'natural' else ad_platform end as ad_platform, advertiser_id, gid, aid, cid as creative, csite,
+    turbo_promoted_object_id, os_platform, properties::text as properties from user_account`,
+  orders: `select o.app_id, o.day, o.client_id, o.trace_id, o.at_ms as time, o.received_at_ms as received_time, o.cents as pay_cents,
+    (select coalesce(sum(cents), 0)::bigint from refund r where r.app_id = o.app_id and r.trace_id = o.trace_id) as refund_cents,
+    o.currency, o.pay_count, o.is_virtual <> 0 as is_virtual, o.properties::text as properties from orders o`,
+  costs: `select app_id, day, ad_platform, advertiser_id, gid, aid, cid as creative, csite, channel, os_platform,
+    turbo_promoted_object_id, impressions, clicks, cost_e4 from cost`,
+};
