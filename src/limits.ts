@@ -125,6 +125,9 @@ const MET_BY_USERS = {
   analysisValues: 1_000,
   analysisConditions: 50,
   analysisDepth: 4,
+  funnelSteps: 10,
+  /** From the first step to the last: 90 days. */
+  funnelMinutes: 129_600,
   /** Client ids behind one number of a question. */
   analysisUsers: 100_000,
   auditListed: 200,

@@ -3,6 +3,7 @@ import { LIMITS } from "../../limits.ts";
 import { clauses, type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { letterOf, parseFormula } from "./formula.ts";
+import { topOf } from "./group-sql.ts";
 import { bucketOfRow, bucketsOf, daysOf, earlierRange, type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { segmentTable } from "./segment-sql.ts";
@@ -37,18 +38,15 @@ export type AskedEvents = Omit<EventsQuestion, "series" | "split" | "top"> & {
   top: number;
 };
 
-const TOP_DEFAULT = 10;
-
 export function readEvents(question: EventsQuestion): AskedEvents {
-  const { series, split = [], top = TOP_DEFAULT, formulas = [] } = question;
+  const { series, split = [], formulas = [] } = question;
+  const top = topOf(question.top);
   const range = readRange(question.date_list);
   const compared = question.compare_date === undefined ? [] : [earlierRange(range, question.compare_date)];
   if (!Array.isArray(series) || series.length === 0) throw refused("series is empty: add at least one.");
   if (series.length > LIMITS.analysisSeries)
     throw refused(`There are more than ${LIMITS.analysisSeries} series: use fewer.`);
   if (split.length > 2) throw refused("A question is split by at most two fields: remove one.");
-  if (!Number.isInteger(top) || top < 1 || top > LIMITS.analysisGroups)
-    throw refused(`top is ${shown(top)}: use 1 to ${LIMITS.analysisGroups}.`);
   series.forEach(checkSeries);
   checkSize(question, range, (split.length > 0 ? top + 1 : 1) * (series.length + formulas.length));
   for (const formula of formulas) parseFormula(formula, series.length);

@@ -1,5 +1,6 @@
 import { type Condition, type Filter, OPERATORS, type Operator } from "../../../src/contract/analysis/condition.ts";
 import type { EventsQuestion, Series } from "../../../src/contract/analysis/events.ts";
+import type { FunnelQuestion } from "../../../src/contract/analysis/funnel.ts";
 import type { NumberOf, Source } from "../../../src/contract/analysis/question.ts";
 import type { Segment, SegmentCondition, Within } from "../../../src/contract/analysis/segment.ts";
 import { addDays } from "../oracle-days.ts";
@@ -167,4 +168,19 @@ export function randomEvents(
     ...(segment && { segment }),
   };
   return { question, formulas };
+}
+
+export function randomFunnel(luck: Luck, market: Market): FunnelQuestion {
+  const steps = luck.some(2, 4, () => randomSource(luck, 0.2));
+  const split = luck.maybe(() => randomField(luck, steps[0]!.source), 0.6);
+  const top = luck.maybe(() => luck.between(1, 3));
+  const segment = luck.maybe(() => randomSegment(luck, market), 0.2);
+  return {
+    date_list: randomDays(luck, market),
+    steps,
+    window_minutes: luck.of([1, 30, 60, 1_440, 3 * 1_440, 10 * 1_440]),
+    ...(split !== undefined && { split }),
+    ...(top !== undefined && { top }),
+    ...(segment && { segment }),
+  };
 }
