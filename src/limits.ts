@@ -128,6 +128,7 @@ const MET_BY_USERS = {
   funnelSteps: 10,
   /** From the first step to the last: 90 days. */
   funnelMinutes: 129_600,
+  retentionPeriods: 90,
   /** Client ids behind one number of a question. */
   analysisUsers: 100_000,
   auditListed: 200,

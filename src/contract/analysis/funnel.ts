@@ -24,7 +24,10 @@ export type FunnelQuestion = {
 };
 
 export const funnelQuestion = Type.Object({
-  date_list: { ...dateList, description: "First and last day of the first step; later steps may follow within the window" },
+  date_list: {
+    ...dateList,
+    description: "First and last day of the first step; later steps may follow within the window",
+  },
   steps: Type.Array(Type.Object(sourceFields), {
     minItems: 2,
     maxItems: LIMITS.funnelSteps,

@@ -11,6 +11,8 @@ export type Reading = {
   columns: readonly Duck[];
   /** Whether a column is of the user. */
   ofUser?: boolean;
+  /** Another table that each row is joined with. */
+  join?: Duck;
   /** Whether only users of the table `segment` count. */
   inSegment?: boolean;
   conditions?: readonly Duck[];
@@ -34,6 +36,7 @@ export function rowsOf(reading: Reading): Duck {
     duck`select
   ${lines(columns)}`,
     from,
+    ...(reading.join ? [reading.join] : []),
     ...(joinsUser ? [duck`left join users u on u.client_id = e.client_id`] : []),
     duck`where ${where}`,
     // Where every column is a constant or a sum, there would be a row without any event.

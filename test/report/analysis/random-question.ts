@@ -2,6 +2,7 @@ import { type Condition, type Filter, OPERATORS, type Operator } from "../../../
 import type { EventsQuestion, Series } from "../../../src/contract/analysis/events.ts";
 import type { FunnelQuestion } from "../../../src/contract/analysis/funnel.ts";
 import type { NumberOf, Source } from "../../../src/contract/analysis/question.ts";
+import type { RetentionQuestion } from "../../../src/contract/analysis/retention.ts";
 import type { Segment, SegmentCondition, Within } from "../../../src/contract/analysis/segment.ts";
 import { addDays } from "../oracle-days.ts";
 import type { Luck } from "./luck.ts";
@@ -179,6 +180,28 @@ export function randomFunnel(luck: Luck, market: Market): FunnelQuestion {
     date_list: randomDays(luck, market),
     steps,
     window_minutes: luck.of([1, 30, 60, 1_440, 3 * 1_440, 10 * 1_440]),
+    ...(split !== undefined && { split }),
+    ...(top !== undefined && { top }),
+    ...(segment && { segment }),
+  };
+}
+
+export function randomRetention(luck: Luck, market: Market): RetentionQuestion {
+  const first = randomSource(luck, 0.2);
+  const back = luck.isTrue(0.2) ? first : randomSource(luck, 0.2);
+  const split = luck.maybe(() => randomField(luck, first.source), 0.6);
+  const top = luck.maybe(() => luck.between(1, 3));
+  const segment = luck.maybe(() => randomSegment(luck, market), 0.2);
+  const value = luck.maybe((): RetentionQuestion["value"] =>
+    luck.isTrue(0.3) ? { measure: "count" } : { measure: "sum", ...randomNumberOf(luck, back) },
+  );
+  return {
+    date_list: randomDays(luck, market),
+    by: luck.of(["day", "week"]),
+    periods: luck.between(1, 8),
+    first,
+    back,
+    ...(value && { value }),
     ...(split !== undefined && { split }),
     ...(top !== undefined && { top }),
     ...(segment && { segment }),
