@@ -129,6 +129,10 @@ const MET_BY_USERS = {
   /** From the first step to the last: 90 days. */
   funnelMinutes: 129_600,
   retentionPeriods: 90,
+  distributionEdges: 50,
+  pathGapMinutes: 1_440,
+  pathLevels: 10,
+  pathTop: 20,
   /** Client ids behind one number of a question. */
   analysisUsers: 100_000,
   auditListed: 200,

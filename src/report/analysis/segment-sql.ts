@@ -1,5 +1,13 @@
 import type { NumberOf } from "../../contract/analysis/question.ts";
-import type { Comparison, Did, DidNot, Segment, SegmentCondition, Within } from "../../contract/analysis/segment.ts";
+import type {
+  Comparison,
+  Did,
+  DidNot,
+  Segment,
+  SegmentCondition,
+  SegmentQuestion,
+  Within,
+} from "../../contract/analysis/segment.ts";
 import { addDays } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
 import { type Duck, date, duck, grouped, named, type Table } from "./duck-sql.ts";
@@ -8,16 +16,22 @@ import { checkTree, conditionSql } from "./filter-sql.ts";
 import { type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { checkSource, rowsOf } from "./source-sql.ts";
+import { usersAmong } from "./users-sql.ts";
 
 /**
  * The users of a segment: those rows of users for which its conditions hold. A client without such a row is in none. The
  * days of a condition are its own, or reach back from the last day of the question, or are the question's.
  */
-export function segmentSql(segment: Segment, range: Range): Duck {
+function segmentSql(segment: Segment, range: Range): Duck {
   checkTree(segment);
   return duck`select u.client_id
 from users u
 where ${treeSql(segment, range)}`;
+}
+
+/** The users of a segment, in order. */
+export function segmentUsersSql({ segment, date_list }: SegmentQuestion): Duck {
+  return usersAmong(segmentSql(segment, readRange(date_list)));
 }
 
 /** The table `segment`, which sources refer to, or nothing. */

@@ -1,6 +1,8 @@
 import { type Condition, type Filter, OPERATORS, type Operator } from "../../../src/contract/analysis/condition.ts";
+import type { DistributionQuestion } from "../../../src/contract/analysis/distribution.ts";
 import type { EventsQuestion, Series } from "../../../src/contract/analysis/events.ts";
 import type { FunnelQuestion } from "../../../src/contract/analysis/funnel.ts";
+import type { PathQuestion } from "../../../src/contract/analysis/path.ts";
 import type { NumberOf, Source } from "../../../src/contract/analysis/question.ts";
 import type { RetentionQuestion } from "../../../src/contract/analysis/retention.ts";
 import type { Segment, SegmentCondition, Within } from "../../../src/contract/analysis/segment.ts";
@@ -203,6 +205,37 @@ export function randomRetention(luck: Luck, market: Market): RetentionQuestion {
     back,
     ...(value && { value }),
     ...(split !== undefined && { split }),
+    ...(top !== undefined && { top }),
+    ...(segment && { segment }),
+  };
+}
+
+export function randomDistribution(luck: Luck, market: Market): DistributionQuestion {
+  const source = randomSource(luck, 0.3);
+  const measure = luck.of(["times", "days", "sum"] as const);
+  const edges = luck.maybe(() => [...new Set(luck.some(1, 4, () => luck.of([-5, 0, 0.25, 1, 2, 3, 10, 600, 3_000])))]);
+  const segment = luck.maybe(() => randomSegment(luck, market), 0.2);
+  return {
+    date_list: randomDays(luck, market),
+    ...source,
+    measure,
+    ...(measure === "sum" && randomNumberOf(luck, source)),
+    ...(edges && { edges: edges.sort((one, other) => one - other) }),
+    ...(segment && { segment }),
+  };
+}
+
+export function randomPath(luck: Luck, market: Market): PathQuestion {
+  const filter = luck.maybe((): Filter => randomTree(luck, () => randomCondition(luck, "event")), 0.3);
+  const top = luck.maybe(() => luck.between(1, 4));
+  const segment = luck.maybe(() => randomSegment(luck, market), 0.2);
+  return {
+    date_list: randomDays(luck, market),
+    event: luck.of(EVENT_NAMES),
+    ...(filter && { filter }),
+    direction: luck.of(["after", "before"]),
+    gap_minutes: luck.of([1, 30, 120, 1_440]),
+    levels: luck.between(1, 4),
     ...(top !== undefined && { top }),
     ...(segment && { segment }),
   };
