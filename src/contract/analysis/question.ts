@@ -39,7 +39,7 @@ export const numberFields = {
       minLength: 1,
       maxLength: 50,
       description:
-        "Name of a property of the event or order. Only values that are numbers count, to ten decimal places",
+        "Name of a property of the event or order. Only values that are numbers count, to six decimal places",
     }),
   ),
   amount: Type.Optional(

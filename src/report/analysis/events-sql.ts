@@ -1,6 +1,6 @@
 import type { EventsQuestion, Series } from "../../contract/analysis/events.ts";
 import { LIMITS } from "../../limits.ts";
-import { clauses, type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
+import { type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { letterOf, parseFormula } from "./formula.ts";
 import { topOf } from "./group-sql.ts";
@@ -21,7 +21,7 @@ export function eventsSql(question: EventsQuestion): Duck {
     ...asked.series.flatMap((one) => seriesTables(one, asked)),
   ];
   if (asked.split.length > 0) tables.push({ name: named("shown"), of: shownGroups(asked) });
-  const cells = asked.series.flatMap((one) => asked.periods.map((period) => cellsOf(one, period, asked)));
+  const cells = asked.series.flatMap((one) => asked.periods.flatMap((period) => cellsOf(one, period, asked)));
   return duck`${withTables(tables, unionOf(cells))}
 order by series, period, bucket nulls first${asked.split.length > 0 ? duck`, place nulls last` : duck``}`;
 }
@@ -156,7 +156,7 @@ function measureColumns(series: AskedSeries): Duck[] {
   }
 }
 
-/** The measure of many rows of the series' table, as a cell shows it and as groups are ranked by it. */
+/** The measure of many rows, one per user where users are counted: as a cell shows it, and as groups are ranked by it. */
 function measured(series: AskedSeries): { n: Duck; users: Duck; number: Duck; rank: Duck } {
   const none = duck`cast(null as bigint)`;
   const noNumber = duck`cast(null as varchar)`;
@@ -165,9 +165,8 @@ function measured(series: AskedSeries): { n: Duck; users: Duck; number: Duck; ra
       return { n: duck`sum(n)`, users: none, number: noNumber, rank: duck`sum(n)` };
     case "users":
     case "per_user": {
-      const users = duck`count(distinct client_id)`;
-      const rank = series.measure === "users" ? users : duck`cast(sum(n) as double) / ${users}`;
-      return { n: duck`sum(n)`, users, number: noNumber, rank };
+      const rank = series.measure === "users" ? duck`count(*)` : duck`cast(sum(n) as double) / count(*)`;
+      return { n: duck`sum(n)`, users: duck`count(*)`, number: noNumber, rank };
     }
     case "sum":
     case "average": {
@@ -187,7 +186,7 @@ function shownGroups(asked: AskedEvents): Duck {
   const [first, ...others] = asked.series;
   const [now] = asked.periods;
   const groups = listed(asked.split.map((_, index) => groupName(index)));
-  const ranked = duck`select ${groups}, ${measured(first!).rank} as rank from ${tableName(first!, now!)} group by all`;
+  const ranked = duck`select ${groups}, ${measured(first!).rank} as rank from ${rankedRows(first!, now!, asked)} group by all`;
   const more = others.map((one) => duck`select distinct ${groups}, null from ${tableName(one, now!)}`);
   const all =
     more.length === 0
@@ -205,34 +204,69 @@ order by place
 limit ${asked.top}`;
 }
 
-function cellsOf(series: AskedSeries, period: Period, asked: AskedEvents): Duck {
+/** Rows by which groups are ranked. A user of several buckets counts once. */
+function rankedRows(series: AskedSeries, period: Period, { by, split }: AskedEvents): Duck {
+  const table = tableName(series, period);
+  if (!countsUsers(series) || by === "total") return table;
+  const keys = listed([...split.map((_, index) => groupName(index)), duck`client_id`]);
+  return duck`(select ${keys}, sum(n) as n from ${table} group by all)`;
+}
+
+function countsUsers({ measure }: Series): boolean {
+  return measure === "users" || measure === "per_user";
+}
+
+/** Cells with a bucket, and those of the whole range. */
+function cellsOf(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
   const { n, users, number } = measured(series);
-  const isSplit = asked.split.length > 0;
-  const groups = asked.split.map((_, index) => duck`coalesce(s.${groupName(index)}, '') as ${groupName(index)}`);
-  const columns = [
+  const groups = asked.split.map((_, index) => groupName(index));
+  const cells = (bucket: Duck, rows: Duck) => duck`select
+  ${lines([
     duck`${letterOf(series.index)} as series`,
     duck`${period.name} as period`,
-    asked.by === "total" ? duck`null as bucket` : duck`cast(bucket as varchar) as bucket`,
-    ...(isSplit ? [duck`s.place`, ...groups] : []),
+    duck`${bucket} as bucket`,
+    ...(groups.length > 0 ? [duck`place`] : []),
+    ...groups,
     duck`${n} as n`,
     duck`${users} as users`,
     duck`${number} as number`,
+  ])}
+from ${rows}
+group by all`;
+  return [
+    cells(duck`null`, cellRows(series, period, { asked, keys: [] })),
+    ...(asked.by === "total"
+      ? []
+      : [cells(duck`cast(bucket as varchar)`, cellRows(series, period, { asked, keys: [duck`bucket`] }))]),
   ];
-  const keys = isSplit ? [duck`s.place`, ...asked.split.map((_, index) => duck`s.${groupName(index)}`)] : [];
-  const using = () => listed(asked.split.map((_, index) => groupName(index)));
-  return clauses([
-    duck`select
-  ${lines(columns)}`,
-    duck`from ${tableName(series, period)} t`,
-    ...(isSplit ? [duck`left join shown s using (${using()})`] : []),
-    duck`group by ${groupingSets(asked, keys)}`,
-  ]);
 }
 
-function groupingSets({ by }: AskedEvents, keys: readonly Duck[]): Duck {
-  const whole = keys.length === 0 ? duck`()` : duck`(${listed(keys)})`;
-  if (by === "total") return duck`grouping sets (${whole})`;
-  return duck`grouping sets (${whole}, (${listed([duck`bucket`, ...keys])}))`;
+/**
+ * The rows of cells: the series' own, with the place of their group. Where users are counted there is one for each user,
+ * who may have rows in several buckets, and in several of the groups that are not shown.
+ */
+function cellRows(
+  series: AskedSeries,
+  period: Period,
+  { asked, keys }: { asked: AskedEvents; keys: readonly Duck[] },
+): Duck {
+  const table = tableName(series, period);
+  const names = asked.split.map((_, index) => groupName(index));
+  const isSplit = names.length > 0;
+  const isByUser = countsUsers(series);
+  if (!isSplit && (!isByUser || keys.length > 0 || asked.by === "total")) return table;
+  const groups = isSplit ? [duck`s.place`, ...names.map((name) => duck`coalesce(s.${name}, '') as ${name}`)] : [];
+  const from = isSplit ? duck`${table} t left join shown s using (${listed(names)})` : duck`${table} t`;
+  return isByUser
+    ? duck`(
+  select ${listed([...keys, ...groups, duck`client_id`, duck`sum(n) as n`])}
+  from ${from}
+  group by all
+)`
+    : duck`(
+  select ${listed([...groups, duck`t.* exclude (${listed(names)})`])}
+  from ${from}
+)`;
 }
 
 function shareOf(percent: number): Duck {

@@ -69,9 +69,9 @@ function figuresOf(rows: readonly Row[], { periods, value }: RetentionQuestion):
   return { users, returned, values: sums.map(numberOf), per_user: cumulated };
 }
 
-/** A decimal number in units of its tenth decimal place: sums of many cohorts stay exact. */
+/** A decimal number in millionths: sums of many cohorts stay exact. */
 type Exact = bigint;
-const PLACES = 10;
+const PLACES = 6;
 
 function exactOf(text: string): Exact {
   const [whole = "", decimals = ""] = text.split(".");

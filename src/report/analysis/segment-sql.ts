@@ -128,7 +128,7 @@ function compared(number: Duck, operator: Comparison, values: readonly number[])
 /** A number with which exact sums are compared. As a double it could differ from a decimal that looks the same. */
 export function exactNumeral(value: number): Duck {
   if (!Number.isFinite(value) || Math.abs(value) > 1e15) throw refused(`${value} is too large: use a smaller number.`);
-  return duck`cast(${value.toFixed(10).replace(/\.?0+$/, "")} as decimal(38, 10))`;
+  return duck`cast(${value.toFixed(6).replace(/\.?0+$/, "")} as decimal(38, 6))`;
 }
 
 function withinOf({ date_list, last_days }: Within, range: Range): Range {

@@ -78,7 +78,7 @@ from (
     from orders e
     where e."day" between date '2026-11-24' and date '2026-11-30'
     group by e.client_id
-    having count(*) >= cast('2' as decimal(38, 10))
+    having count(*) >= cast('2' as decimal(38, 6))
   ) and coalesce(u.ad_platform, '') in ('kuaishou') and try_cast(cast(json_extract(u.properties, '$."level"') as varchar) as double) >= 10)
 )
 group by client_id

@@ -143,7 +143,7 @@ test("a statement is text that people can read and run", () => {
 shown as (
   select group_1, row_number() over (order by rank desc nulls last, group_1) as place
   from (
-    select group_1, count(distinct client_id) as rank from a group by all
+    select group_1, count(*) as rank from (select group_1, client_id, sum(n) as n from a group by all) group by all
   )
   order by place
   limit 10
@@ -151,14 +151,33 @@ shown as (
 select
   'A' as series,
   'now' as period,
-  cast(bucket as varchar) as bucket,
-  s.place,
-  coalesce(s.group_1, '') as group_1,
+  null as bucket,
+  place,
+  group_1,
   sum(n) as n,
-  count(distinct client_id) as users,
+  count(*) as users,
   cast(null as varchar) as number
-from a t
-left join shown s using (group_1)
-group by grouping sets ((s.place, s.group_1), (bucket, s.place, s.group_1))
+from (
+  select s.place, coalesce(s.group_1, '') as group_1, client_id, sum(n) as n
+  from a t left join shown s using (group_1)
+  group by all
+)
+group by all
+union all
+select
+  'A' as series,
+  'now' as period,
+  cast(bucket as varchar) as bucket,
+  place,
+  group_1,
+  sum(n) as n,
+  count(*) as users,
+  cast(null as varchar) as number
+from (
+  select bucket, s.place, coalesce(s.group_1, '') as group_1, client_id, sum(n) as n
+  from a t left join shown s using (group_1)
+  group by all
+)
+group by all
 order by series, period, bucket nulls first, place nulls last`);
 });

@@ -120,7 +120,7 @@ export function textOfValue(value: JsonValue | undefined): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-export const SCALE = 10n ** 10n;
+export const SCALE = 10n ** 6n;
 
 /** The number that a measure adds up, in units of 1 / SCALE. */
 export function exactOf({ property, amount }: NumberOf, fact: Fact): bigint | undefined {
@@ -129,11 +129,11 @@ export function exactOf({ property, amount }: NumberOf, fact: Fact): bigint | un
   const value = own((event ?? order)?.properties, property!);
   if (typeof value !== "number") return undefined;
   const [whole = "", decimals = ""] = String(Math.abs(value)).split(".");
-  const digits = BigInt(whole + decimals.padEnd(10, "0"));
+  const digits = BigInt(whole + decimals.padEnd(6, "0"));
   return value < 0 ? -digits : digits;
 }
 
 export function numberOfExact(exact: bigint): number {
-  const digits = (exact < 0n ? -exact : exact).toString().padStart(11, "0");
-  return Number(`${exact < 0n ? "-" : ""}${digits.slice(0, -10)}.${digits.slice(-10)}`);
+  const digits = (exact < 0n ? -exact : exact).toString().padStart(7, "0");
+  return Number(`${exact < 0n ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`);
 }
