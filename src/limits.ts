@@ -135,6 +135,10 @@ const MET_BY_USERS = {
   pathTop: 20,
   /** Client ids behind one number of a question. */
   analysisUsers: 100_000,
+  /** Questions that wait for the one that is being answered; how long one may take, and rows of an answer. */
+  questionsWaiting: 16,
+  questionMs: 30_000,
+  questionRows: 10_000,
   auditListed: 200,
 
   /** Periods of all accounts together. */

@@ -17,6 +17,7 @@ import { createServer } from "./http/server.ts";
 import type { AppDirectory } from "./intake/app-directory.ts";
 import type { Flow } from "./intake/flow.ts";
 import { IntakePace } from "./intake/pace.ts";
+import type { Asker } from "./lake/asker.ts";
 import type { Log } from "./log.ts";
 import { IdentityProvider } from "./outbound/identity-provider.ts";
 import type { Vault } from "./vault.ts";
@@ -33,6 +34,7 @@ export type HttpParts = {
   flow: Flow;
   costs: CostPuller;
   backups: Backups;
+  lake: Asker | undefined;
   startedAtMs: number;
   /** What does not work since a start without the database. */
   missing: () => string | undefined;
@@ -40,7 +42,8 @@ export type HttpParts = {
 
 /** Creates what only the HTTP side needs, and listens. */
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
-  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, backups, startedAtMs, missing } = parts;
+  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, backups, lake, startedAtMs, missing } =
+    parts;
   const { pool, reportPools } = database;
   const { journal, known, intake, progress, metrics, bodies, largeBodies, judgeThreads, budgets, refusals } = flow;
   const pace = new IntakePace(() => journal.writtenBytes);
@@ -76,6 +79,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     live,
     recentCalls: async (appId, bytesMax) => relay?.recent(appId, bytesMax) ?? live.recent(appId, bytesMax),
     costs,
+    lake,
     backups: { state: () => backups.state, overdueMs: () => backups.overdueMs },
     caller: new CallerAddress(config.trustedProxies),
     applies: config.roles.has("apply") || flow.isShared,

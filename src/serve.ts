@@ -71,6 +71,17 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       await apps.reload().catch(() => {});
     });
 
+    const lake = config.roles.has("lake")
+      ? startLake({
+          config,
+          log,
+          clock,
+          database,
+          journal: flow.journal,
+          nodeId,
+          writtenBytes: () => flow.journal.writtenBytes,
+        })
+      : undefined;
     const loops = startLoops({ config, log, clock, database, vault, flow, nodeId });
     const costs = startCosts({ config, log, clock, database, vault });
     const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
@@ -85,6 +96,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       flow,
       costs: costs.puller,
       backups,
+      lake: lake?.asker,
       startedAtMs,
       missing: () => opening.missing(),
     });
@@ -93,6 +105,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       { name: "requests", stop: () => http.stop() },
       { name: "costs", stop: () => costs.stop() },
       { name: "backups", stop: () => backups.stop() },
+      { name: "lake", stop: () => lake?.stop() },
       ...loops.map(({ name, loop }) => ({ name, stop: () => loop.stop() })),
     );
     const trouble = () => flow.applyTrouble ?? "";
@@ -128,9 +141,6 @@ function startLoops({ config, log, clock, database, vault, flow, nodeId }: Parts
     ...(roles.has("refresh") ? [{ name: "refresh", loop: startRefresh({ pool, log, ...progress }) }] : []),
     ...(roles.has("postback")
       ? [{ name: "postbacks", loop: startPostbacks({ config, log, clock, database, vault, nodeId }) }]
-      : []),
-    ...(roles.has("lake")
-      ? [{ name: "lake", loop: startLake({ config, log, clock, database, journal, nodeId, ...progress }) }]
       : []),
   ];
 }

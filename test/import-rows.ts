@@ -57,7 +57,7 @@ const ROWS: Readonly<Record<string, string>> = {
     "admin contract contract/admin contract/setting db/* domain/* outbound platform platform/declared platform/registry.ts postback",
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
-  "admin/report": "admin contract/admin db/* domain/access domain/user report report/list",
+  "admin/report": "admin contract/admin contract/analysis db/* domain/access domain/user report report/list",
   backup: "db/* domain intake/settings-copy.ts journal journal/jetstream",
   intake: "db db/engine db/lock domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
@@ -77,7 +77,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/admin/setting":
     "admin admin/setting contract contract/admin contract/setting db/* domain domain/access domain/attribution domain/postback http/admin intake outbound platform platform/declared platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
-    "admin admin/report admin/setting contract/admin contract/report db/* domain/access domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
+    "admin admin/report admin/setting contract/admin contract/analysis contract/report db/* domain/access domain/attribution domain/user http/admin http/live http/report intake journal lake platform/registry.ts report/*",
   "http/admin/operation":
     "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/access domain/doctor domain/postback domain/user http/admin http/live intake journal outbound platform/registry.ts postback report report/list",
   "http/admin/admin-routes.ts": "domain http http/admin http/admin/*",

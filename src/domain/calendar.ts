@@ -87,6 +87,27 @@ export class Calendar {
     return { fromMs: Math.min(...instants), untilMs: Math.max(...instants) + SECOND_MS };
   }
 
+  /** How far the local clock is ahead of UTC in a range, in the order of time, and until when. */
+  offsetsIn({ fromMs, untilMs }: { fromMs: number; untilMs: number }): { offsetMs: number; untilMs: number }[] {
+    const offsets: { offsetMs: number; untilMs: number }[] = [];
+    for (let ms = fromMs; ms < untilMs; ms += DAY_MS) {
+      const [offsetMs, nextMs] = [this.#offsetMs(ms), this.#offsetMs(ms + DAY_MS)];
+      if (offsetMs !== nextMs) offsets.push({ offsetMs, untilMs: this.#changeIn(ms, ms + DAY_MS) });
+    }
+    return [...offsets, { offsetMs: this.#offsetMs(untilMs), untilMs }];
+  }
+
+  /** The second from which on the offset is the one at the end of a range. */
+  #changeIn(fromMs: number, untilMs: number): number {
+    let [before, after] = [Math.floor(fromMs / SECOND_MS), Math.floor(untilMs / SECOND_MS)];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.#offsetMs(middle * SECOND_MS) === this.#offsetMs(untilMs)) after = middle;
+      else before = middle;
+    }
+    return after * SECOND_MS;
+  }
+
   /** The instants at which the local clock shows a time, given as if it were UTC. Offsets reach from -12 to +14 hours. */
   #instantsOf(utc: number): number[] {
     const candidates = [utc - this.#offsetMs(utc - 14 * HOUR_MS), utc - this.#offsetMs(utc + 12 * HOUR_MS)];

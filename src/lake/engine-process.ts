@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { AskAnswer, AskTask } from "./ask.ts";
 import type { Engine, EngineLimits, MergeTask, Packed, PackTask } from "./engine.ts";
 import type { EngineAnswer, EngineCall, EngineMethod } from "./engine-worker.ts";
 
@@ -33,6 +34,16 @@ export class EngineProcess implements EngineCalls {
 
   row(statement: string): Promise<string[]> {
     return this.#call("row", statement);
+  }
+
+  /** Answers one question at a time: the caller waits for the end of the one before. */
+  ask(task: AskTask): Promise<AskAnswer> {
+    return this.#call("ask", task);
+  }
+
+  /** Ends the question that is being answered. */
+  async cancel(): Promise<void> {
+    if (this.#child) await this.#send("cancel", undefined);
   }
 
   stop(): void {

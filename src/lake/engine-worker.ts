@@ -1,10 +1,11 @@
 import { setPriority } from "node:os";
 import { messageOf } from "../errors.ts";
+import { type AskTask, ask, type Interruptible } from "./ask.ts";
 import { Engine, type EngineLimits } from "./engine.ts";
 
 /** A call of the process that has started this one. */
 export type EngineCall = { number: number; method: EngineMethod; task: unknown };
-export type EngineMethod = "start" | "pack" | "merge" | "row";
+export type EngineMethod = "start" | "pack" | "merge" | "row" | "ask" | "cancel";
 export type EngineAnswer = { number: number } & ({ result: unknown } | { failure: string });
 
 const ENGINE_PRIORITY = 15;
@@ -13,6 +14,8 @@ const ENGINE_PRIORITY = 15;
 setPriority(ENGINE_PRIORITY);
 
 let engine: Engine | undefined;
+/** The question that is being answered. */
+let asked: Interruptible | undefined;
 
 process.on("message", (call: EngineCall) => {
   answer(call).then(
@@ -30,6 +33,8 @@ async function answer({ method, task }: EngineCall): Promise<unknown> {
     engine = await Engine.start(task as EngineLimits);
     return undefined;
   }
+  if (method === "ask") return ask(task as AskTask, (connection) => (asked = connection));
+  if (method === "cancel") return asked?.interrupt();
   return engine![method](task as never);
 }
 

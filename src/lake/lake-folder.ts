@@ -32,11 +32,11 @@ export class LakeFolder {
 
   /** What is on its way into files. */
   get spool(): string {
-    return join(this.root, "spool");
+    return spoolOf(this.root);
   }
 
-  pathOf({ appId, kind, day, name }: FileKey): string {
-    return join(this.root, kind, `app=${appId}`, `day=${day}`, `${name}.parquet`);
+  pathOf(file: FileKey): string {
+    return pathIn(this.root, file);
   }
 
   /** Removes what earlier processes have left on its way. */
@@ -65,6 +65,15 @@ export class LakeFolder {
     }
     return removed;
   }
+}
+
+/** Where a file is in the folder of a lake. */
+export function pathIn(root: string, { appId, kind, day, name }: FileKey): string {
+  return join(root, kind, `app=${appId}`, `day=${day}`, `${name}.parquet`);
+}
+
+export function spoolOf(root: string): string {
+  return join(root, "spool");
 }
 
 /** A name that no file has had, later ones after earlier ones. */

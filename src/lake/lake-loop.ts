@@ -9,9 +9,10 @@ import { DutyLock } from "../db/lock/duty-lock.ts";
 import { IntakePace } from "../intake/pace.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
+import { Asker } from "./asker.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Lake, type LogOfApps } from "./lake.ts";
-import { LakeFolder } from "./lake-folder.ts";
+import { LakeFolder, pathIn, spoolOf } from "./lake-folder.ts";
 
 const IDLE_MS = 1_000;
 /** About how long a turn writes marked days. Then new events are looked for again. */
@@ -49,22 +50,26 @@ export function lakeFolderOf({ dataDir }: Pick<Config, "dataDir">): string {
   return join(dataDir, "lake");
 }
 
-/** Keeps the lake in step with the tables, while no other process does. */
-export function startLake(options: LakeLoopOptions): Loop {
+/** `asker`: answers questions; undefined where the engine is not installed. */
+export type RunningLake = Loop & { asker: Asker | undefined };
+
+/** Keeps the lake in step with the tables, while no other process does, and answers questions about it. */
+export function startLake(options: LakeLoopOptions): RunningLake {
   const { config, log, clock, database, journal, nodeId } = options;
   if (!isEngineInstalled()) {
     log.warn(`The package ${ENGINE_PACKAGE} is not installed: there is no lake, and no analysis.`);
-    return { stop: async () => {} };
+    return { asker: undefined, stop: async () => {} };
   }
   const givesWay = database.kind === "embedded";
   const pool = openPool(database.server, { log, connectionsMax: CONNECTIONS, name: "lake", givesWay });
   const duty = new DutyLock({ duty: "lake", server: database.direct, nodeId, log });
   const pace = new IntakePace(options.writtenBytes);
-  const engine = new EngineProcess({
-    memoryBytes: config.lakeMemoryBytes,
-    threads: Math.max(1, availableParallelism() - 1),
-    spool: join(lakeFolderOf(config), "spool"),
-  });
+  const root = lakeFolderOf(config);
+  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), spool: spoolOf(root) };
+  const engine = new EngineProcess({ ...limits, threads: Math.max(1, limits.threads - 1) });
+  // Apart from the one that writes: a question that takes all memory, or has to be ended, delays no file.
+  const answering = new EngineProcess(limits);
+  const asker = new Asker({ engine: answering, pathOf: (file) => pathIn(root, file), limits });
   let lake: Lake | undefined;
   let restUntilMs = elapsedMs() + FIRST_MS;
   const turn = async (signal: AbortSignal) => {
@@ -75,7 +80,7 @@ export function startLake(options: LakeLoopOptions): Loop {
       return "idle" as const;
     }
     if (!lake) {
-      const folder = await LakeFolder.open(lakeFolderOf(config));
+      const folder = await LakeFolder.open(root);
       const begun = new Lake({ pool, folder, engine, journal, clock, log });
       await begun.begin();
       lake = begun;
@@ -87,7 +92,9 @@ export function startLake(options: LakeLoopOptions): Loop {
   };
   const loop = startLoop({ name: "lake", log, idleMs: IDLE_MS, turn });
   return {
+    asker,
     async stop() {
+      answering.stop();
       // Ended at once: a file that is being written does not count yet.
       engine.stop();
       await loop.stop();

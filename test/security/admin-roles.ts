@@ -14,7 +14,7 @@ export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
     POST refund/import/preview, GET cost/pull, GET cost/status, POST report/explain, POST export, POST report/orders,
     POST report/users, GET report/fields, GET user, GET user/timeline, GET user/search, GET developers, GET audit,
     GET console-users, GET postback/rules, POST postback/dry-run, GET postbacks, GET postback/recent, GET postback/status,
-    GET postback/test, GET accounts, GET accounts/fields, GET connectors, POST connectors/check, GET accounts/authorise,
+    GET postback/test, POST analysis/events, POST analysis/events/users, POST analysis/sql, GET accounts, GET accounts/fields, GET connectors, POST connectors/check, GET accounts/authorise,
     GET rebates, GET ecpms, GET shares, GET callbacks, GET doctor, GET set-aside`,
   operator: `POST campaigns/create, POST campaigns/edit, POST cost/import, POST advertiser/import, POST ad-object/import,
     POST rebate/import, POST refund/import, POST cost/pull, POST cost/pull/stop, POST postback/resend, POST postback/test,

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { exportBody } from "../../contract/admin/admin-report.ts";
 import { reportCsvBody } from "../../contract/admin/console-report.ts";
+import { sqlBody } from "../../contract/analysis/asked.ts";
 import type { App } from "../../db/app.ts";
 import { readDates } from "../../report/dates.ts";
 import type { ExportFormat, ExportOf } from "../../report/list/export.ts";
@@ -37,6 +38,18 @@ export function handOutReport(desk: Desk, body: Static<typeof reportCsvBody>): P
     action: "report/ad/csv",
     schema: reportCsvBody,
     body,
+    run: (tx) => assertApps(tx, [body.app_id]),
+  });
+}
+
+/** Notes that somebody puts a query of their own to the lake, before it is answered. */
+export function noteSql(desk: Desk, body: Static<typeof sqlBody>): Promise<void> {
+  return act(desk, {
+    action: "analysis/sql",
+    schema: sqlBody,
+    body,
+    // It may name clients, as filters do.
+    hides: ["statement"],
     run: (tx) => assertApps(tx, [body.app_id]),
   });
 }

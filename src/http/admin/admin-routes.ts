@@ -13,6 +13,7 @@ import type { OperationContext } from "./operation/operation-context.ts";
 import { postbackRoutes } from "./operation/postback-routes.ts";
 import type { AdminReportContext } from "./report/admin-report-context.ts";
 import { adminReportRoutes } from "./report/admin-report-routes.ts";
+import { analysisRoutes } from "./report/analysis-routes.ts";
 import { attributionRoutes } from "./report/attribution-routes.ts";
 import { consoleReportRoutes } from "./report/console-report-routes.ts";
 import { listRoutes } from "./report/list-routes.ts";
@@ -67,6 +68,7 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     attributionRuleRoutes(routes, context);
     attributionRoutes(routes, context);
     adminReportRoutes(routes, context);
+    analysisRoutes(routes, context);
     consoleReportRoutes(routes, context);
     reportViewRoutes(routes, context);
     listRoutes(routes, context);

@@ -1,0 +1,52 @@
+import { type TSchema, Type } from "typebox";
+import { LIMITS } from "../../limits.ts";
+import { envelopeSchema } from "../envelope.ts";
+import { usersBehind } from "./question.ts";
+
+const appId = Type.Integer({ description: "Application id" });
+
+/** How an answer came about. */
+const origin = {
+  sql: Type.String({ description: "The statement that was asked, for the views of docs/LAKE.md" }),
+  received_until: Type.String({ description: "Everything received before this instant is counted" }),
+  took_ms: Type.Integer({ description: "Milliseconds that the answer took" }),
+};
+
+/** The types of questions and answers are those of their own schemas; see report/analysis/questions.ts. */
+const untyped = (schema: TSchema) => Type.Unsafe<object>(schema);
+
+export const askedBody = (question: TSchema) => Type.Object({ app_id: appId, question: untyped(question) });
+
+export const askedAnswer = (answer: TSchema) => envelopeSchema(Type.Object({ answer: untyped(answer), ...origin }));
+
+export const usersBehindBody = (question: TSchema, cell: TSchema) =>
+  Type.Object({ app_id: appId, question: untyped(question), cell: untyped(cell) });
+
+export const usersBehindAnswer = envelopeSchema(Type.Object({ ...usersBehind.properties, ...origin }));
+
+export const sqlBody = Type.Object({
+  app_id: appId,
+  statement: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description: "One query in the SQL of DuckDB over the views `events`, `users`, `orders` and `costs`",
+  }),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LIMITS.questionRows,
+      description: `Most rows; default and at most ${LIMITS.questionRows}`,
+    }),
+  ),
+});
+
+const { sql: _sql, ...fresh } = origin;
+
+export const sqlAnswer = envelopeSchema(
+  Type.Object({
+    columns: Type.Array(Type.String()),
+    rows: Type.Array(Type.Array(Type.Unknown()), { description: "Large integers and decimals are texts" }),
+    is_cut: Type.Boolean({ description: "Whether there are more rows" }),
+    ...fresh,
+  }),
+);

@@ -1,0 +1,106 @@
+import { createRequire } from "node:module";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { listOfFiles } from "./lake-statements.ts";
+
+/**
+ * A statement for the views of one app. Whoever has written it, it can reach nothing but these files: no other file, no
+ * network, no setting.
+ */
+export type AskTask = {
+  views: readonly string[];
+  files: readonly string[];
+  statement: string;
+  rowsMax: number;
+  msMax: number;
+  memoryBytes: number;
+  threads: number;
+  spool: string;
+};
+
+/** `isCut`: there were more rows than were wanted. */
+export type AskAnswer =
+  | { kind: "rows"; columns: readonly string[]; rows: readonly (readonly unknown[])[]; isCut: boolean; tookMs: number }
+  | { kind: "refused"; reason: "statement" | "time" | "memory" | "size" | "file"; message: string };
+
+/** Answers larger than this are of use to nobody, and would have to be held in memory several times. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+type Package = typeof import("@duckdb/node-api");
+
+/** `onConnection`: with it, somebody else can end the question. */
+export async function ask(task: AskTask, onConnection: (one: Interruptible) => void = () => {}): Promise<AskAnswer> {
+  const duckdb = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+  const instance = await duckdb.DuckDBInstance.create(":memory:", {
+    memory_limit: `${Math.floor(task.memoryBytes / 1e6)}MB`,
+    threads: String(task.threads),
+    temp_directory: task.spool,
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+  });
+  try {
+    const connection = await instance.connect();
+    onConnection(connection);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      connection.interrupt();
+    }, task.msMax);
+    try {
+      await lockDown(connection, task);
+      return await run(connection, task, duckdb);
+    } catch (error) {
+      return refusalOf(error, isLate);
+    } finally {
+      clearTimeout(timer);
+      connection.closeSync();
+    }
+  } finally {
+    instance.closeSync();
+  }
+}
+
+export type Interruptible = Pick<DuckDBConnection, "interrupt">;
+
+/** The order matters: views are bound while files can be read, and nothing can be set after the last one. */
+async function lockDown(connection: DuckDBConnection, { views, files }: AskTask): Promise<void> {
+  for (const view of views) await connection.run(view);
+  if (files.length > 0) await connection.run(`set allowed_paths = ${listOfFiles(files)}`);
+  await connection.run("set enable_external_access = false");
+  await connection.run("set lock_configuration = true");
+}
+
+/** Runs a single query: other statements could write into memory without bounds, or over the files. */
+async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package): Promise<AskAnswer> {
+  const startedMs = performance.now();
+  const statements = await connection.extractStatements(task.statement);
+  if (statements.count !== 1) return refused("statement", "Write one statement, without a second one behind it.");
+  const prepared = await statements.prepare(0);
+  if (prepared.statementType !== duckdb.StatementType.SELECT)
+    return refused("statement", "Only queries are answered: begin with `select`, `with` or `from`.");
+  const reader = await prepared.streamAndReadUntil(task.rowsMax + 1);
+  const rows = reader.getRowsJson().slice(0, task.rowsMax);
+  const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+  if (bytes > ANSWER_BYTES_MAX)
+    return refused("size", "The answer is larger than 32 MiB: ask for fewer columns or rows.");
+  const tookMs = Math.round(performance.now() - startedMs);
+  return { kind: "rows", columns: reader.columnNames(), rows, isCut: reader.currentRowCount > task.rowsMax, tookMs };
+}
+
+type Refused = Extract<AskAnswer, { kind: "refused" }>;
+
+function refused(reason: Refused["reason"], message: string): Refused {
+  return { kind: "refused", reason, message };
+}
+
+function refusalOf(error: unknown, isLate: boolean): Refused {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/^INTERRUPT/i.test(message))
+    return refused(
+      "time",
+      isLate ? "It took longer than allowed: ask for fewer days, or for less of each." : "It was cancelled.",
+    );
+  if (/^Out of Memory/i.test(message))
+    return refused("memory", "It needs more memory than allowed: ask for fewer days or groups.");
+  if (/^IO Error|No such file/i.test(message)) return refused("file", message);
+  return refused("statement", message);
+}

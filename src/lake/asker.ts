@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Executor } from "../db/engine/sql.ts";
+import { loadLakeApp } from "../db/lake-app.ts";
+import { loadLakeFiles } from "../db/lake-file.ts";
+import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
+import type { AskAnswer, AskTask } from "./ask.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import type { FileKey } from "./lake-folder.ts";
+import { viewsOf } from "./lake-views.ts";
+
+/** A question about one app. `read`: where the list of files is read. */
+export type LakeQuestion = {
+  read: Executor;
+  app: { appId: number; timeZone: string };
+  statement: string;
+  rowsMax?: number;
+  /** Ends the question, as when whoever asked has left. */
+  signal?: AbortSignal;
+};
+
+/** Rows as objects, and how fresh they are. */
+export type LakeRows = {
+  columns: readonly string[];
+  rows: readonly (readonly unknown[])[];
+  isCut: boolean;
+  tookMs: number;
+  /** Events received before this instant are counted. */
+  writtenUntilMs: number;
+};
+
+export type AskerOptions = {
+  engine: Pick<EngineProcess, "ask" | "cancel" | "stop">;
+  pathOf: (file: FileKey) => string;
+  limits: Pick<AskTask, "memoryBytes" | "threads" | "spool">;
+  msMax?: number;
+};
+
+/** How long a question that was told to end may take to do so. */
+const END_MS = 5_000;
+
+/** Puts questions to the lake, one after the other: each may take all the memory that is allowed. */
+export class Asker {
+  readonly #options: AskerOptions;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AskerOptions) {
+    this.#options = options;
+  }
+
+  async ask(question: LakeQuestion): Promise<LakeRows> {
+    if (this.#waiting >= LIMITS.questionsWaiting)
+      throw new ApiError("overloaded", "Too many questions are waiting for an answer; try again.", { retryAfterS: 10 });
+    this.#waiting += 1;
+    const turn = this.#last.then(() => this.#answer(question));
+    this.#last = turn.catch(() => {});
+    try {
+      return await turn;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Asked once more when files were replaced between the reading of their list and their own. */
+  async #answer(question: LakeQuestion): Promise<LakeRows> {
+    for (let attempt = 1; ; attempt += 1) {
+      question.signal?.throwIfAborted();
+      const { read, app } = question;
+      const state = await loadLakeApp(read, app.appId);
+      if (!state?.isBegun)
+        throw new ApiError("overloaded", "The events of this app are being prepared; try again in a minute.", {
+          retryAfterS: 60,
+        });
+      const files = await loadLakeFiles(read, { appId: app.appId });
+      const viewed = files.map((file) => ({ ...file, path: this.#options.pathOf(file) }));
+      const answer = await this.#run(question, {
+        views: viewsOf(viewed, app.timeZone),
+        files: viewed.map(({ path }) => path),
+      });
+      if (answer.kind === "rows") return { ...answer, writtenUntilMs: state.writtenUntilMs };
+      if (answer.reason !== "file" || attempt === 2) throw refusal(answer.message);
+    }
+  }
+
+  async #run(question: LakeQuestion, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
+    const { engine, limits, msMax = LIMITS.questionMs } = this.#options;
+    const { statement, rowsMax = LIMITS.questionRows, signal } = question;
+    const cancel = () => void engine.cancel().catch(() => {});
+    signal?.addEventListener("abort", cancel, { once: true });
+    const ended = new AbortController();
+    // An engine that does not end by itself is ended with its process.
+    const guard = sleep(msMax + END_MS, undefined, { signal: ended.signal, ref: false }).then(
+      () => engine.stop(),
+      () => {},
+    );
+    try {
+      return await engine.ask({ ...limits, ...views, statement, rowsMax, msMax });
+    } finally {
+      ended.abort();
+      await guard;
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+}
+
+function refusal(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}
