@@ -2,7 +2,17 @@ import { readWords } from "../sim/arguments.ts";
 import { UsageError } from "../src/errors.ts";
 import { GENERATORS, type Generator, installedGenerator } from "./generator.ts";
 
-export const STEPS = ["intake", "log", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
+export const STEPS = [
+  "intake",
+  "log",
+  "apply",
+  "latency",
+  "links",
+  "decisions",
+  "postbacks",
+  "reports",
+  "lake",
+] as const;
 export type Step = (typeof STEPS)[number];
 
 /** The amount of everything. Amounts that grow are those at the smallest scale, unless noted otherwise. */
@@ -20,6 +30,8 @@ export type Sizes = {
   /** Users at the largest scale. */
   users: number;
   eventsPerUser: number;
+  /** Events in the lake at the largest scale. */
+  lakeEvents: number;
 };
 
 export type BenchOptions = {
@@ -45,6 +57,7 @@ const FULL: Sizes = {
   postbacks: 30_000,
   users: MILLION,
   eventsPerUser: 20,
+  lakeEvents: 20 * MILLION,
 };
 /** Only shows that everything works; the figures mean nothing. */
 const TRIAL: Sizes = {
@@ -57,6 +70,7 @@ const TRIAL: Sizes = {
   postbacks: 200,
   users: 3_000,
   eventsPerUser: 1,
+  lakeEvents: 20_000,
 };
 
 const HELP = `npm run bench -- [options] [STEP …]

@@ -9,6 +9,7 @@ import { demoApp, registerClients } from "./demo-app.ts";
 import { documentOf, figureRow, growthRow, type Measured, together } from "./figures.ts";
 import type { Generator } from "./generator.ts";
 import { measureIntake, measureLinks } from "./intake.ts";
+import { measureLake } from "./lake.ts";
 import { measureLatency } from "./latency.ts";
 import { measureLog } from "./log.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
@@ -33,6 +34,7 @@ const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   decisions: measureDecisions,
   postbacks: measurePostbacks,
   reports: measureReports,
+  lake: measureLake,
 };
 
 await runProgram(async () => {

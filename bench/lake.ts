@@ -1,0 +1,212 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type pg from "pg";
+import { elapsedMs, systemClock } from "../src/clock.ts";
+import type { EventsQuestion } from "../src/contract/analysis/events.ts";
+import { openEventDays } from "../src/db/event-day.ts";
+import { addDays } from "../src/domain/calendar.ts";
+import { Asker } from "../src/lake/asker.ts";
+import { EngineProcess } from "../src/lake/engine-process.ts";
+import { Lake } from "../src/lake/lake.ts";
+import { LakeFolder } from "../src/lake/lake-folder.ts";
+import { MIB } from "../src/limits.ts";
+import { createLog } from "../src/log.ts";
+import { textOf } from "../src/report/analysis/duck-sql.ts";
+import { eventsSql } from "../src/report/analysis/events-sql.ts";
+import type { Setup } from "./children.ts";
+import { withDatabase } from "./database.ts";
+import { type Cost, type Figure, type Measured, median } from "./figures.ts";
+
+const DAYS = 30;
+const USERS_PER_EVENT = 0.01;
+const ROUNDS = 3;
+const MEMORY_BYTES = 256 * MIB;
+const ROWS_AT_ONCE = 1_000_000;
+
+/** A question, and the plain statement on the table of events that answers it. */
+type Asked = { name: string; what: string; target: string; statement: string; plain: string };
+
+type Stage = { pool: pg.Pool; appId: number; lake: Lake; asker: Asker; folder: LakeFolder };
+
+/**
+ * Measures how fast events are written into files and asked, more of them at each scale, beside one plain statement on the
+ * table of events. The database makes the events itself.
+ */
+export async function measureLake(setup: Setup): Promise<Measured> {
+  const { sizes, scales } = setup;
+  const lastDay = new Date(systemClock()).toISOString().slice(0, 10);
+  const days = Array.from({ length: DAYS }, (_, back) => addDays(lastDay, -back));
+  const writing: Cost["points"][number][] = [];
+  const answers = new Map<string, { asked: Asked; points: Cost["points"][number][]; plainMs: number }>();
+  let bytesPerEvent = 0;
+  for (const scale of scales) {
+    const events = Math.round((sizes.lakeEvents * scale) / scales.at(-1)!);
+    await withLake(setup, async (stage) => {
+      await fill(stage, days, events);
+      const ms = await timed(() => writeAll(stage));
+      writing.push({ scale, perUnit: (ms * 1_000) / events });
+      bytesPerEvent = (await bytesOf(stage)) / events;
+      for (const asked of questions(days, stage.appId)) {
+        const answer = answers.get(asked.name) ?? { asked, points: [], plainMs: 0 };
+        answers.set(asked.name, answer);
+        answer.points.push({ scale, perUnit: await medianMs(() => put(stage, asked.statement)) });
+        if (scale === scales.at(-1)) answer.plainMs = await timed(() => stage.pool.query(asked.plain));
+      }
+    });
+  }
+  return measuredOf(sizes.lakeEvents, { writing, bytesPerEvent, answers: [...answers.values()] });
+}
+
+function measuredOf(
+  events: number,
+  { writing, bytesPerEvent, answers }: { writing: Cost["points"]; bytesPerEvent: number; answers: readonly Answered[] },
+): Measured {
+  const last = <T>(list: readonly T[]): T => list.at(-1)!;
+  const written: Figure = {
+    name: "lake_writing",
+    what: `events written to the lake (${events})`,
+    unit: "events/s",
+    ours: 1_000_000 / last(writing).perUnit,
+    bare: 0,
+    target: "≥ 200000/s",
+    beside: "",
+  };
+  const size: Figure = {
+    ...written,
+    name: "lake_bytes",
+    what: "bytes of an event in the lake",
+    unit: "bytes",
+    ours: bytesPerEvent,
+    target: "≤ 40",
+  };
+  const asked = answers.map(({ asked: { name, what, target }, points, plainMs }): Figure => {
+    const beside = "one plain statement on the table of events";
+    return {
+      name,
+      what: `${what} (${events} events)`,
+      unit: "ms",
+      ours: last(points).perUnit,
+      bare: plainMs,
+      target,
+      beside,
+    };
+  });
+  return {
+    figures: [written, size, ...asked],
+    costs: [
+      { name: "lake_writing", what: "writing to the lake, by events", unit: "µs/event", points: writing },
+      ...answers.map(({ asked: { name, what }, points }) => ({ name, what: `${what}, by events`, unit: "ms", points })),
+    ],
+  };
+}
+
+type Answered = { asked: Asked; points: readonly Cost["points"][number][]; plainMs: number };
+
+async function withLake(setup: Setup, work: (stage: Stage) => Promise<void>): Promise<void> {
+  await withDatabase(setup.dataDir, async (pool) => {
+    const folder = await LakeFolder.open(join(setup.dataDir, "lake"));
+    const limits = { memoryBytes: MEMORY_BYTES, threads: availableParallelism(), spool: folder.spool };
+    const [engine, answering] = [new EngineProcess(limits), new EngineProcess(limits)];
+    const journal = { id: "bench", partitionOf: () => 0 };
+    const parts = { pool, folder, engine, journal, clock: systemClock, log: createLog("error") };
+    const asker = new Asker({ engine: answering, pathOf: (file) => folder.pathOf(file), limits, msMax: 600_000 });
+    const lake = new Lake(parts);
+    await lake.begin();
+    try {
+      await work({ pool, appId: setup.app.appId, lake, asker, folder });
+    } finally {
+      engine.stop();
+      answering.stop();
+    }
+  });
+}
+
+/** Ordinary events of a game: fifty names, six properties, two hundred thousand users for twenty million events. */
+async function fill({ pool, appId }: Stage, days: readonly string[], events: number): Promise<void> {
+  await openEventDays(
+    pool,
+    days.map((day) => ({ day, receivedAtMs: Date.parse(day) })),
+  );
+  const [{ stored }] = (await pool.query("select count(*)::int as stored from event where app_id = $1", [appId])).rows;
+  for (let from = stored; from < events; from += ROWS_AT_ONCE) {
+    process.stderr.write(`storing events: ${from} of ${events}\n`);
+    await pool.query(INSERT, [
+      appId,
+      days.at(-1),
+      from,
+      Math.min(events, from + ROWS_AT_ONCE),
+      Math.round(events * USERS_PER_EVENT),
+    ]);
+  }
+  await pool.query("vacuum analyze event");
+  // As after a batch: it tells up to which receipt events are stored.
+  await pool.query(
+    `insert into journal_cursor (journal_id, partition, position, received_at_ms) values ('bench', 0, 1, $1)
+      on conflict (journal_id, partition) do update set received_at_ms = excluded.received_at_ms`,
+    [Date.parse(days[0]!) + 86_400_000],
+  );
+}
+
+const INSERT = `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
+  select $1::int, 'player-' || lpad((n::bigint * 7919 % $5::int)::text, 7, '0'), $2::date + (n % 30), at_ms, md5(n::text)::uuid, 'track',
+    case when n % 10 < 3 then 'level_up' when n % 10 < 5 then '$MPShow' when n % 10 = 5 then '$PayEvent' else 'event_' || (n % 46) end,
+    jsonb_build_object('level', n % 60, 'server', 's' || n % 8, 'score', n::bigint * 31 % 10000, 'mode', (array['solo','duo','team'])[n % 3 + 1],
+      '$os', (array['ios','android'])[n % 2 + 1], 'hero', 'h' || n % 24), at_ms + 200
+  from (select n, (extract(epoch from $2::date + (n % 30)) * 1000)::bigint - 28800000 + (n::bigint * 104729 % 86400000) as at_ms
+    from generate_series($3::int, $4::int - 1) n) made`;
+
+/** Everything anew, as after an upgrade. */
+async function writeAll({ pool, lake }: Stage): Promise<void> {
+  await pool.query("delete from lake_file; delete from lake_mark; delete from lake_late; delete from lake_app");
+  await lake.catchUp();
+}
+
+async function bytesOf({ pool }: Stage): Promise<number> {
+  const { rows } = await pool.query("select sum(bytes)::bigint as bytes from lake_file where kind = 'events'");
+  return Number(rows[0].bytes);
+}
+
+async function put({ pool, appId, asker }: Stage, statement: string): Promise<void> {
+  await asker.ask({ read: pool, app: { appId, timeZone: "Asia/Shanghai" }, statement });
+}
+
+function questions(days: readonly string[], appId: number): Asked[] {
+  const range = { date_list: [days.at(-1)!, days[0]!] };
+  const levelUps = { source: "event" as const, event: "level_up" };
+  const events = (question: Omit<EventsQuestion, "date_list">) => textOf(eventsSql({ ...range, ...question }));
+  const ofApp = `from event where app_id = ${appId} and event = 'level_up' and type = 'track'`;
+  return [
+    {
+      name: "lake_counts",
+      what: "count and users of an event by day",
+      target: "< 1000",
+      statement: events({
+        by: "day",
+        series: [
+          { ...levelUps, measure: "count" },
+          { ...levelUps, measure: "users" },
+        ],
+      }),
+      plain: `select day, count(*), count(distinct client_id) ${ofApp} group by day`,
+    },
+    {
+      name: "lake_split",
+      what: "users of an event by a property",
+      target: "< 1000",
+      statement: events({ by: "total", split: ["event.server"], series: [{ ...levelUps, measure: "users" }] }),
+      plain: `select properties ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
+    },
+  ];
+}
+
+async function medianMs(work: () => Promise<void>): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await timed(work));
+  return median(rounds);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = elapsedMs();
+  await work();
+  return elapsedMs() - startedMs;
+}
