@@ -13,6 +13,8 @@ import { MIB } from "../src/limits.ts";
 import { createLog } from "../src/log.ts";
 import { textOf } from "../src/report/analysis/duck-sql.ts";
 import { eventsSql } from "../src/report/analysis/events-sql.ts";
+import { funnelSql } from "../src/report/analysis/funnel-sql.ts";
+import { retentionSql } from "../src/report/analysis/retention-sql.ts";
 import type { Setup } from "./children.ts";
 import { withDatabase } from "./database.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
@@ -193,11 +195,39 @@ function questions(days: readonly string[], appId: number): Asked[] {
       name: "lake_split",
       what: "users of an event by a property",
       target: "< 1000",
-      statement: events({ by: "total", split: ["event.server"], series: [{ ...levelUps, measure: "users" }] }),
+      statement: events({ by: "total", split: ["event$server"], series: [{ ...levelUps, measure: "users" }] }),
       plain: `select properties ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
+    },
+    {
+      name: "lake_funnel",
+      what: "three-step funnel within a day",
+      target: "< 2000",
+      statement: textOf(
+        funnelSql({ ...range, window_minutes: 1_440, steps: ["$MPShow", "level_up", "$PayEvent"].map(step) }),
+      ),
+      plain: `with first as (select client_id, at_ms as t from event where app_id = ${appId} and event = '$MPShow'),
+        second as (select f.client_id, f.t, min(e.at_ms) as u from first f join event e on e.app_id = ${appId} and e.client_id = f.client_id
+          and e.event = 'level_up' and e.at_ms >= f.t and e.at_ms <= f.t + 86400000 group by 1, 2),
+        third as (select s.client_id from second s join event e on e.app_id = ${appId} and e.client_id = s.client_id
+          and e.event = '$PayEvent' and e.at_ms >= s.u and e.at_ms <= s.t + 86400000)
+        select (select count(distinct client_id) from first), (select count(distinct client_id) from second),
+          (select count(distinct client_id) from third)`,
+    },
+    {
+      name: "lake_retention",
+      what: "retention of 30 days",
+      target: "< 2000",
+      statement: textOf(
+        retentionSql({ ...range, by: "day", periods: 30, first: step("$MPShow"), back: step("level_up") }),
+      ),
+      plain: `with cohort as (select client_id, min(day) as day from event where app_id = ${appId} and event = '$MPShow' group by 1)
+        select c.day, e.day - c.day, count(distinct e.client_id) from cohort c
+        join event e on e.app_id = ${appId} and e.client_id = c.client_id and e.event = 'level_up' and e.day >= c.day group by 1, 2`,
     },
   ];
 }
+
+const step = (event: string) => ({ source: "event" as const, event });
 
 async function medianMs(work: () => Promise<void>): Promise<number> {
   const rounds: number[] = [];

@@ -7,10 +7,30 @@ import {
   eventsCell,
   eventsQuestion,
 } from "../../contract/analysis/events.ts";
+import {
+  type FunnelAnswer,
+  type FunnelCell,
+  type FunnelQuestion,
+  funnelAnswer,
+  funnelCell,
+  funnelQuestion,
+} from "../../contract/analysis/funnel.ts";
+import {
+  type RetentionAnswer,
+  type RetentionCell,
+  type RetentionQuestion,
+  retentionAnswer,
+  retentionCell,
+  retentionQuestion,
+} from "../../contract/analysis/retention.ts";
 import type { Duck } from "./duck-sql.ts";
 import { eventsAnswer as shapeEvents } from "./events-answer.ts";
 import { eventsSql } from "./events-sql.ts";
 import { eventsUsersSql } from "./events-users.ts";
+import { funnelAnswer as shapeFunnel } from "./funnel-answer.ts";
+import { funnelSql, funnelUsersSql } from "./funnel-sql.ts";
+import { retentionAnswer as shapeRetention } from "./retention-answer.ts";
+import { retentionSql, retentionUsersSql } from "./retention-sql.ts";
 import type { Row } from "./row.ts";
 
 /** A question as the interface knows it: its schemas, the statement that it becomes, and the answer made of its rows. */
@@ -43,5 +63,25 @@ export const QUESTIONS: readonly Question[] = [
     sql: eventsSql,
     shape: shapeEvents,
     usersSql: eventsUsersSql,
+  }),
+  among<FunnelQuestion, FunnelAnswer, FunnelCell>({
+    name: "funnel",
+    says: "How many users go from step to step, and how long they take",
+    schema: funnelQuestion,
+    answer: funnelAnswer,
+    cell: funnelCell,
+    sql: funnelSql,
+    shape: shapeFunnel,
+    usersSql: funnelUsersSql,
+  }),
+  among<RetentionQuestion, RetentionAnswer, RetentionCell>({
+    name: "retention",
+    says: "How many users come back, and what they are worth",
+    schema: retentionQuestion,
+    answer: retentionAnswer,
+    cell: retentionCell,
+    sql: retentionSql,
+    shape: shapeRetention,
+    usersSql: retentionUsersSql,
   }),
 ];
