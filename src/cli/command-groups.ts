@@ -190,6 +190,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      ask: "Ask about events: how many, by what, in which order, who came back",
+      "sql [options] <statement>": "Query the events, users, orders and costs of an app, in the SQL of DuckDB",
+    },
+    load: async () => (await import("./report/ask-commands.ts")).askCommands,
+  },
+  {
+    commands: {
       lake: "Events, users, orders and costs in columns (docs/LAKE.md)",
     },
     load: async () => (await import("./operation/lake-commands.ts")).lakeCommands,

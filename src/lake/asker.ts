@@ -19,7 +19,7 @@ export type LakeQuestion = {
   signal?: AbortSignal;
 };
 
-/** Rows as objects, and how fresh they are. */
+/** The rows of an answer, and how fresh they are. */
 export type LakeRows = {
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
@@ -28,6 +28,11 @@ export type LakeRows = {
   /** Events received before this instant are counted. */
   writtenUntilMs: number;
 };
+
+/** Rows as objects by the names of their columns. */
+export function objectsOf({ columns, rows }: Pick<LakeRows, "columns" | "rows">): Record<string, unknown>[] {
+  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+}
 
 export type AskerOptions = {
   engine: Pick<EngineProcess, "ask" | "cancel" | "stop">;

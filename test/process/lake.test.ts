@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { cliJson } from "../cli/run.ts";
+import { cli, cliJson } from "../cli/run.ts";
 import { AdminCaller } from "../support/admin-caller.ts";
 import { eventually } from "../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
@@ -54,6 +54,25 @@ test("people put queries of their own, which reach one app and nothing else", as
   for (const statement of [`select * from read_text('${server.dataDir}/secret.key')`, "drop view events", "select"])
     expect(await sql(statement)).toMatchObject({ code: 1004 });
   expect((await sql("create table x as select 1")).msg).toContain("Only queries are answered");
+});
+
+test("the command line puts the same questions and queries", async () => {
+  const asked = {
+    date_list: [today(), today()],
+    by: "total",
+    series: [{ source: "event", event: "level", measure: "count" }],
+  };
+  const of = ["--app", String(app.appId)];
+  const answer = await cli(server.dataDir, ["ask", "events", ...of, "--question", JSON.stringify(asked)]);
+  expect(JSON.parse(answer.stdout)).toMatchObject({ lines: [{ name: "A", total: 2 }] });
+  const statement = await cli(server.dataDir, ["ask", "events", ...of, "--sql", "--question", JSON.stringify(asked)]);
+  expect((await cli(server.dataDir, ["sql", ...of, statement.stdout])).code).toBe(0);
+  const rows = await cliJson(server.dataDir, ["sql", ...of, "select client_id from users order by 1"]);
+  expect(rows).toEqual([{ client_id: "a" }, { client_id: "b" }]);
+  expect((await cli(server.dataDir, ["sql", ...of, "--csv", "select 1 as one"])).stdout).toBe("one\r\n1\r\n\n");
+  expect(await cli(server.dataDir, ["sql", ...of, "drop view events"])).toMatchObject({ code: 2 });
+  const short = JSON.stringify({ date_list: [today(), today()], steps: [{ source: "order" }], window_minutes: 5 });
+  expect((await cli(server.dataDir, ["ask", "funnel", ...of, "--question", short])).stderr).toContain("steps");
 });
 
 test("a question that cannot be answered is refused with what to change", async () => {

@@ -19,6 +19,18 @@ export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row;
 
 const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
 
+const ORDERS = { source: "order" };
+const DATES = { date_list: ["2024-01-01", "2024-01-02"] };
+const events = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, by: "total", series: [{ ...ORDERS, measure: "count" }] } };
+};
+const funnel = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, steps: [ORDERS, ORDERS], window_minutes: 60 } };
+};
+const retention = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, by: "day", periods: 1, first: ORDERS, back: ORDERS } };
+};
+
 const connector = ({ appId }: Pick<App, "appId">) => {
   const declaration = {
     url: "https://platform.example/",
@@ -107,6 +119,17 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     metric: "AppROI",
     row: { channel: THEIRS.channel },
   })),
+  // The shared server has no lake; test/lake/ask.test.ts attacks one.
+  "POST /admin/api/v1/analysis/events": ofAdmin(1004, events),
+  "POST /admin/api/v1/analysis/events/users": ofAdmin(1004, (app) => ({ ...events(app), cell: { series: 0 } })),
+  "POST /admin/api/v1/analysis/funnel": ofAdmin(1004, funnel),
+  "POST /admin/api/v1/analysis/funnel/users": ofAdmin(1004, (app) => ({
+    ...funnel(app),
+    cell: { step: 0, end: "reached" },
+  })),
+  "POST /admin/api/v1/analysis/retention": ofAdmin(1004, retention),
+  "POST /admin/api/v1/analysis/retention/users": ofAdmin(1004, (app) => ({ ...retention(app), cell: { period: 0 } })),
+  "POST /admin/api/v1/analysis/sql": ofAdmin(1004, ({ appId }) => ({ app_id: appId, statement: "select 1" })),
   "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
   "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),
   "POST /admin/api/v1/report/ad/csv": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),

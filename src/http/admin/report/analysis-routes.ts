@@ -9,7 +9,7 @@ import {
   usersBehindBody,
 } from "../../../contract/analysis/asked.ts";
 import { ApiError } from "../../../errors.ts";
-import type { LakeQuestion, LakeRows } from "../../../lake/asker.ts";
+import { type LakeQuestion, type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
 import { QUESTIONS, type Question } from "../../../report/analysis/questions.ts";
@@ -92,10 +92,6 @@ async function put(
   } finally {
     request.raw.socket.off("close", leave);
   }
-}
-
-function objectsOf({ columns, rows }: LakeRows): Record<string, unknown>[] {
-  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
 }
 
 function originOf({ writtenUntilMs, tookMs }: LakeRows): { received_until: string; took_ms: number } {

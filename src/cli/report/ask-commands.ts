@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { messageOfInvalid } from "../../contract/validation.ts";
+import { csvLine } from "../../domain/csv.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { ApiError, messageOf, UsageError } from "../../errors.ts";
+import { type LakeRows, objectsOf } from "../../lake/asker.ts";
+import { LIMITS } from "../../limits.ts";
+import { textOf } from "../../report/analysis/duck-sql.ts";
+import { QUESTIONS, type Question } from "../../report/analysis/questions.ts";
+import { parseInteger, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+type SqlOptions = { app: number; limit: number; csv?: boolean; json?: boolean };
+type AskOptions = { app: number; question?: string; file?: string; sql?: boolean };
+
+/** Questions about events, and queries that people write, put to the files in DATA_DIR/lake. */
+export function askCommands(program: Command): void {
+  const ask = program.command("ask").description("Ask about events: how many, by what, in which order, who came back");
+  for (const question of QUESTIONS) questionCommand(ask, question);
+  program
+    .command("sql")
+    .description("Query the events, users, orders and costs of an app, in the SQL of DuckDB")
+    .argument("<statement>", "one query over the views of docs/LAKE.md")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--limit <rows>", "most rows", parseInteger, LIMITS.questionRows)
+    .option("--csv", "print CSV")
+    .option("--json", "print JSON")
+    .action(runSql);
+}
+
+function questionCommand(ask: Command, question: Question): void {
+  ask
+    .command(question.name)
+    .description(question.says)
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--question <json>", "the question; docs/API.md describes it")
+    .option("--file <path>", "a file with the question; - for standard input")
+    .option("--sql", "print the statement instead of the answer")
+    .action((options: AskOptions) => runQuestion(question, options));
+}
+
+async function runQuestion(question: Question, options: AskOptions): Promise<void> {
+  const asked = readQuestion(options);
+  const problem = messageOfInvalid(question.schema, asked);
+  if (problem !== undefined) throw new UsageError(problem);
+  const statement = refusedAsUsage(() => textOf(question.sql(asked)));
+  if (options.sql) return print({ sql: statement }, {}, () => statement);
+  const result = await put(options.app, { statement, rowsMax: LIMITS.questionRows });
+  const rows = objectsOf(result);
+  print(question.shape(asked, rows), { json: true }, () => "");
+}
+
+function readQuestion({ question, file }: AskOptions): JsonObject {
+  if ((question === undefined) === (file === undefined)) throw new UsageError("Give --question or --file.");
+  const text = question ?? readFileSync(file === "-" ? 0 : file!, "utf8");
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch (error) {
+    throw new UsageError(`The question is not JSON: ${messageOf(error)}`);
+  }
+}
+
+async function runSql(statement: string, options: SqlOptions): Promise<void> {
+  const result = await put(options.app, { statement, rowsMax: options.limit });
+  const { columns, rows, isCut } = result;
+  if (options.csv) return print({}, {}, () => [columns, ...rows].map((row) => csvLine(row.map(shown))).join(""));
+  print(
+    objectsOf(result),
+    options,
+    () => `${tableOf(objectsOf(result))}${isCut ? "\nThere are more rows: see --limit." : ""}`,
+  );
+}
+
+function shown(value: unknown): string {
+  return value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function put(appId: number, question: { statement: string; rowsMax: number }): Promise<LakeRows> {
+  return withDatabase(async (session) => {
+    const app = await findApp(session, appId);
+    // Loaded here: the engine is a package that an installation may leave out.
+    const { localAsker } = await import("../../lake/local-asker.ts");
+    const asker = await localAsker(session.config);
+    return asker.ask({ ...question, read: session.pool, app }).catch(asUsage);
+  });
+}
+
+function refusedAsUsage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return asUsage(error);
+  }
+}
+
+function asUsage(error: unknown): never {
+  throw error instanceof ApiError ? new UsageError(error.message) : error;
+}

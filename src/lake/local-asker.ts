@@ -1,0 +1,16 @@
+import { availableParallelism } from "node:os";
+import type { Config } from "../config.ts";
+import { UsageError } from "../errors.ts";
+import { ask } from "./ask.ts";
+import { Asker } from "./asker.ts";
+import { LakeFolder } from "./lake-folder.ts";
+import { isEngineInstalled, lakeFolderOf } from "./lake-loop.ts";
+
+/** Answers questions in this process, which is a command that does nothing else. */
+export async function localAsker(config: Config): Promise<Asker> {
+  if (!isEngineInstalled()) throw new UsageError("The engine of the lake is not installed: see docs/LAKE.md.");
+  const folder = await LakeFolder.open(lakeFolderOf(config));
+  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), spool: folder.spool };
+  const engine = { ask, cancel: async () => {}, stop: () => {} };
+  return new Asker({ engine, pathOf: (file) => folder.pathOf(file), limits });
+}
