@@ -14,7 +14,7 @@ import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
 import { findJournal } from "./intake/open-journal.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
-import { startLake } from "./lake/lake-loop.ts";
+import { type RunningLake, startLake } from "./lake/lake-loop.ts";
 import type { Log } from "./log.ts";
 import { Opening } from "./opening.ts";
 import { startPostbacks } from "./postback/postback-loop.ts";
@@ -71,17 +71,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       await apps.reload().catch(() => {});
     });
 
-    const lake = config.roles.has("lake")
-      ? startLake({
-          config,
-          log,
-          clock,
-          database,
-          journal: flow.journal,
-          nodeId,
-          writtenBytes: () => flow.journal.writtenBytes,
-        })
-      : undefined;
+    const lake = lakeFor({ config, log, clock, database, vault, flow, nodeId });
     const loops = startLoops({ config, log, clock, database, vault, flow, nodeId });
     const costs = startCosts({ config, log, clock, database, vault });
     const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
@@ -126,6 +116,13 @@ type LockOptions = Omit<SharedApplyLockOptions, "applies">;
 function applyLockFor({ roles, jetstream }: Config, options: LockOptions): ApplyHold | undefined {
   if (!roles.has("http") && !roles.has("apply")) return undefined;
   return jetstream ? new SharedApplyLock({ ...options, applies: roles.has("apply") }) : new ApplyLock(options);
+}
+
+/** Undefined for a process without the role. */
+function lakeFor({ config, log, clock, database, flow: { journal }, nodeId }: Parts): RunningLake | undefined {
+  if (!config.roles.has("lake")) return undefined;
+  const writtenBytes = () => journal.writtenBytes;
+  return startLake({ config, log, clock, database, journal, nodeId, writtenBytes });
 }
 
 type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow; nodeId: string };

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { elapsedMs } from "../clock.ts";
 import { listOfFiles } from "./lake-statements.ts";
 
 /**
@@ -71,7 +72,7 @@ async function lockDown(connection: DuckDBConnection, { views, files }: AskTask)
 
 /** Runs a single query: other statements could write into memory without bounds, or over the files. */
 async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package): Promise<AskAnswer> {
-  const startedMs = performance.now();
+  const startedMs = elapsedMs();
   const statements = await connection.extractStatements(task.statement);
   if (statements.count !== 1) return refused("statement", "Write one statement, without a second one behind it.");
   const prepared = await statements.prepare(0);
@@ -82,7 +83,7 @@ async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package)
   const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
   if (bytes > ANSWER_BYTES_MAX)
     return refused("size", "The answer is larger than 32 MiB: ask for fewer columns or rows.");
-  const tookMs = Math.round(performance.now() - startedMs);
+  const tookMs = Math.round(elapsedMs() - startedMs);
   return { kind: "rows", columns: reader.columnNames(), rows, isCut: reader.currentRowCount > task.rowsMax, tookMs };
 }
 

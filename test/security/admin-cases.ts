@@ -125,10 +125,10 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/analysis/funnel": ofAdmin(1004, funnel),
   "POST /admin/api/v1/analysis/funnel/users": ofAdmin(1004, (app) => ({
     ...funnel(app),
-    cell: { step: 0, end: "reached" },
+    cell: { step: 0, end: "reached", kind: "all" },
   })),
   "POST /admin/api/v1/analysis/retention": ofAdmin(1004, retention),
-  "POST /admin/api/v1/analysis/retention/users": ofAdmin(1004, (app) => ({ ...retention(app), cell: { period: 0 } })),
+  "POST /admin/api/v1/analysis/retention/users": ofAdmin(1004, (app) => ({ ...retention(app), cell: { kind: "all" } })),
   "POST /admin/api/v1/analysis/sql": ofAdmin(1004, ({ appId }) => ({ app_id: appId, statement: "select 1" })),
   "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
   "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),

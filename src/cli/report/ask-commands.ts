@@ -12,7 +12,7 @@ import { parseInteger, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
 type SqlOptions = { app: number; limit: number; csv?: boolean; json?: boolean };
-type AskOptions = { app: number; question?: string; file?: string; sql?: boolean };
+type AskOptions = { app: number; question?: string; file?: string; sql?: boolean; json?: boolean };
 
 /** Questions about events, and queries that people write, put to the files in DATA_DIR/lake. */
 export function askCommands(program: Command): void {
@@ -37,6 +37,7 @@ function questionCommand(ask: Command, question: Question): void {
     .option("--question <json>", "the question; docs/API.md describes it")
     .option("--file <path>", "a file with the question; - for standard input")
     .option("--sql", "print the statement instead of the answer")
+    .option("--json", "print JSON")
     .action((options: AskOptions) => runQuestion(question, options));
 }
 
@@ -45,10 +46,17 @@ async function runQuestion(question: Question, options: AskOptions): Promise<voi
   const problem = messageOfInvalid(question.schema, asked);
   if (problem !== undefined) throw new UsageError(problem);
   const statement = refusedAsUsage(() => textOf(question.sql(asked)));
-  if (options.sql) return print({ sql: statement }, {}, () => statement);
+  if (options.sql) return print({ sql: statement }, options, () => statement);
   const result = await put(options.app, { statement, rowsMax: LIMITS.questionRows });
-  const rows = objectsOf(result);
-  print(question.shape(asked, rows), { json: true }, () => "");
+  const answer = question.shape(asked, objectsOf(result));
+  print(answer, options, () => tableOf(rowsIn(answer)));
+}
+
+/** The rows of an answer: its first list, in which lists of numbers stay together. */
+function rowsIn(answer: object): Record<string, unknown>[] {
+  const lists = Object.values(answer).filter((value) => Array.isArray(value) && typeof value[0] === "object");
+  const rows = (lists[0] ?? []) as Record<string, unknown>[];
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, shown(value)])));
 }
 
 function readQuestion({ question, file }: AskOptions): JsonObject {
@@ -64,7 +72,10 @@ function readQuestion({ question, file }: AskOptions): JsonObject {
 async function runSql(statement: string, options: SqlOptions): Promise<void> {
   const result = await put(options.app, { statement, rowsMax: options.limit });
   const { columns, rows, isCut } = result;
-  if (options.csv) return print({}, {}, () => [columns, ...rows].map((row) => csvLine(row.map(shown))).join(""));
+  if (options.csv) {
+    for (const row of [columns, ...rows]) process.stdout.write(csvLine(row.map(shown)));
+    return;
+  }
   print(
     objectsOf(result),
     options,

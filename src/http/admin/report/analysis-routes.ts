@@ -63,6 +63,7 @@ function sqlRoute(routes: FastifyInstance, context: AdminReportContext): void {
     answer: sqlAnswer,
     run: async ({ body, by, request }) => {
       const { pool, vault, clock } = context;
+      lakeOf(context);
       await noteSql({ pool, vault, clock, by }, body);
       const rowsMax = body.limit ?? LIMITS.questionRows;
       const result = await put(context, request, { appId: body.app_id, statement: body.statement, rowsMax });
@@ -77,21 +78,25 @@ function sqlRoute(routes: FastifyInstance, context: AdminReportContext): void {
 }
 
 async function put(
-  { lake, apps, reads }: AdminReportContext,
+  context: AdminReportContext,
   request: FastifyRequest,
   { appId, ...question }: { appId: number } & Pick<LakeQuestion, "statement" | "rowsMax">,
 ): Promise<LakeRows> {
-  if (!lake)
-    throw new ApiError("badParameter", "This server has no lake: ask one whose ROLES have `lake` (docs/LAKE.md).");
-  const app = await apps.findById(appId);
+  const lake = lakeOf(context);
+  const app = await context.apps.findById(appId);
   const left = new AbortController();
   const leave = () => left.abort();
   request.raw.socket.once("close", leave);
   try {
-    return await reads.read(({ pool }) => lake.ask({ ...question, read: pool, app, signal: left.signal }));
+    return await context.reads.read(({ pool }) => lake.ask({ ...question, read: pool, app, signal: left.signal }));
   } finally {
     request.raw.socket.off("close", leave);
   }
+}
+
+function lakeOf({ lake }: AdminReportContext): NonNullable<AdminReportContext["lake"]> {
+  if (lake) return lake;
+  throw new ApiError("badParameter", "This server has no lake: ask one whose ROLES have `lake` (docs/LAKE.md).");
 }
 
 function originOf({ writtenUntilMs, tookMs }: LakeRows): { received_until: string; took_ms: number } {
