@@ -71,16 +71,13 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       await apps.reload().catch(() => {});
     });
 
-    const lake = lakeFor({ config, log, clock, database, vault, flow, nodeId });
-    const loops = startLoops({ config, log, clock, database, vault, flow, nodeId });
-    const costs = startCosts({ config, log, clock, database, vault });
+    const common = { config, log, clock, database, vault };
+    const lake = lakeFor({ ...common, flow, nodeId });
+    const loops = startLoops({ ...common, flow, nodeId });
+    const costs = startCosts(common);
     const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
     const http = await serveHttp({
-      config,
-      log,
-      clock,
-      database,
-      vault,
+      ...common,
       userTokenKey,
       apps,
       flow,
