@@ -41,9 +41,12 @@ export async function loadLakeApp(executor: Executor, appId: number): Promise<La
   return row;
 }
 
+const isMarked = sql`exists (select 1 from lake_mark m where m.app_id = a.app_id and m.kind = 'events')`;
+
 /**
  * Moves the instants up to which events are read, and begins apps that have no lake yet. It waits for the transactions
- * that are applying: later ones know of it. Those of apps whose last events are not written yet stay.
+ * that are applying: later ones know of it. Those of apps whose last events are not written yet stay. An app without marked
+ * events has nothing to write.
  */
 export async function moveReadUntil(
   pool: pg.Pool,
@@ -60,8 +63,10 @@ export async function moveReadUntil(
       tx,
       sql`insert into lake_app as a (app_id, lake_id, read_until_ms, written_until_ms)
         select app_id, ${lakeId}, until_ms, until_ms from ${wanted}
-        on conflict (app_id) do update set read_until_ms = greatest(a.read_until_ms, excluded.read_until_ms)
-          where a.read_until_ms = a.written_until_ms`,
+        on conflict (app_id) do update set read_until_ms = greatest(a.read_until_ms, excluded.read_until_ms),
+          written_until_ms = case when ${isMarked} then a.written_until_ms
+            else greatest(a.written_until_ms, excluded.written_until_ms) end
+          where a.read_until_ms = a.written_until_ms and a.read_until_ms < excluded.read_until_ms`,
     );
   });
 }

@@ -56,6 +56,17 @@ export async function markLakeOfUser(tx: Executor, { appId, clientId }: UserKey,
   );
 }
 
+/** The days of all apps that are to be written as a whole, newest first. Of events, new ones alone are a part. */
+export async function loadWholeMarks(executor: Executor): Promise<LakeMark[]> {
+  return query<LakeMark>(
+    executor,
+    sql`select ${COLUMNS} from lake_mark where again or kind <> 'events' order by day desc, app_id, kind limit ${MARKS_MAX}`,
+  );
+}
+
+/** More than a turn can write. */
+const MARKS_MAX = 2_000;
+
 /** The marks of an app, newest days first. */
 export async function loadLakeMarks(executor: Executor, appId: number): Promise<LakeMark[]> {
   return query<LakeMark>(

@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,7 @@ const FIRST_MS = 5_000;
 const CONNECTIONS = 3;
 
 export type LakeLoopOptions = {
-  config: Pick<Config, "dataDir" | "lakeMemoryBytes">;
+  config: Pick<Config, "dataDir" | "diskFreeBytesMin" | "lakeMemoryBytes">;
   log: Log;
   clock: Clock;
   database: Database;
@@ -48,6 +49,12 @@ export function isEngineInstalled(): boolean {
 
 export function lakeFolderOf({ dataDir }: Pick<Config, "dataDir">): string {
   return join(dataDir, "lake");
+}
+
+/** The lake stops long before the disk is so full that new data is refused. */
+async function assertRoom(root: string, freeBytesMin: number): Promise<void> {
+  const { bavail, bsize } = await statfs(root);
+  if (bavail * bsize < 2 * freeBytesMin) throw new Error("The disk is nearly full, so nothing is written to the lake.");
 }
 
 /** `asker`: answers questions; undefined where the engine is not installed. */
@@ -85,6 +92,7 @@ export function startLake(options: LakeLoopOptions): RunningLake {
       await begun.begin();
       lake = begun;
     }
+    await assertRoom(root, config.diskFreeBytesMin);
     await lake.turn({ signal, forMs: TURN_MS });
     const nowMs = elapsedMs();
     restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? RESTS.busy : RESTS.quiet);

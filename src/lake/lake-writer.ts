@@ -57,8 +57,9 @@ export class LakeWriter {
       await assertUnchanged(tx, app);
       await insertLakeFiles(tx, files);
       await removeLateEvents(tx, late);
-      const isNew = ({ again }: LakeMark) => !again;
-      await removeLakeMarks(tx, marks.filter(isNew), app.readUntilMs);
+      // While late events are left, a mark says that the app is not done.
+      const isDone = ({ again }: LakeMark) => !again && late.length < LATE_MAX;
+      await removeLakeMarks(tx, marks.filter(isDone), app.readUntilMs);
       await noteWritten(tx, app);
     });
     return files.reduce((sum, { rows }) => sum + rows, 0);

@@ -22,7 +22,7 @@ import {
   loadFilesOfDroppedDays,
   loadLakeFiles,
 } from "../db/lake-file.ts";
-import { type LakeMark, loadLakeMarks, loadLastMarked, markLake } from "../db/lake-mark.ts";
+import { type LakeMark, loadLakeMarks, loadLastMarked, loadWholeMarks, markLake } from "../db/lake-mark.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { filesToMerge } from "../domain/lake-merge.ts";
 import { isDayDue } from "../domain/lake-schedule.ts";
@@ -57,6 +57,8 @@ export class Lake {
   readonly #writer: LakeWriter;
   /** When a day was last written as a whole, and how long that took. */
   readonly #written = new Map<string, { endedAtMs: number; tookMs: number }>();
+  /** Apps whose files may be merged. */
+  readonly #toMerge = new Set<number>();
   #readAtMs = Number.NEGATIVE_INFINITY;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
 
@@ -76,19 +78,17 @@ export class Lake {
   }
 
   /** Reads what is new if it is time, and then writes marked days and merges files for about `forMs`. */
-  async turn({ signal, forMs }: { signal: AbortSignal; forMs: number }): Promise<"busy" | "idle"> {
+  async turn({ signal, forMs }: { signal: AbortSignal; forMs: number }): Promise<void> {
     const startedMs = elapsedMs();
     if (startedMs >= this.#readAtMs) await this.#readNew(signal);
     const isOut = () => signal.aborted || elapsedMs() - startedMs > forMs;
-    let done = 0;
-    for (const app of await loadLakeApps(this.#parts.pool)) {
-      if (!app.isBegun) await beginLakeApp(this.#parts.pool, app.appId);
-      while (!isOut() && (await this.#writeDueDay(app.appId))) done += 1;
-      while (!isOut() && (await this.#mergeOne(app.appId))) done += 1;
-      if (isOut()) return "busy";
+    await this.#writeDueDays(isOut);
+    for (const appId of this.#toMerge) {
+      while (!isOut() && (await this.#mergeOne(appId)));
+      if (isOut()) return;
+      this.#toMerge.delete(appId);
     }
     await this.#tidy();
-    return done > 0 ? "busy" : "idle";
   }
 
   /** Reads everything that is stored now, and writes whatever is marked, however recently. */
@@ -96,7 +96,7 @@ export class Lake {
     await this.#move();
     for (const { appId, isBegun } of await loadLakeApps(this.#parts.pool)) {
       if (!isBegun) await beginLakeApp(this.#parts.pool, appId);
-      await this.#writer.writeNew(appId);
+      if ((await this.#writer.writeNew(appId)) > 0) this.#toMerge.add(appId);
       for (const mark of (await this.#marksOf(appId)).filter(isWhole)) await this.#writeDay(mark);
     }
   }
@@ -112,9 +112,11 @@ export class Lake {
     const startedMs = elapsedMs();
     if (await this.#isUnmarked()) return;
     await this.#move();
-    for (const { appId, isBegun } of await loadLakeApps(this.#parts.pool)) {
+    const { pool } = this.#parts;
+    for (const { appId, isBegun } of await loadLakeApps(pool)) if (!isBegun) await beginLakeApp(pool, appId);
+    for (const { appId } of await loadLastMarked(pool)) {
       if (signal.aborted) return;
-      if (isBegun) await this.#writer.writeNew(appId);
+      if ((await this.#writer.writeNew(appId)) > 0) this.#toMerge.add(appId);
     }
     const nowMs = elapsedMs();
     this.#readAtMs = Math.max(startedMs + READ_EVERY_MS, nowMs + (nowMs - startedMs) * READ_REST_FACTOR);
@@ -160,21 +162,27 @@ export class Lake {
     });
   }
 
-  /** Writes the newest day that is due. False when none is. */
-  async #writeDueDay(appId: number): Promise<boolean> {
-    const marks = await this.#marksOf(appId);
-    const nowMs = this.#parts.clock();
-    const due = marks.filter(isWhole).find((mark) => {
-      const isLatest = mark.day === marks.find(({ kind }) => kind === mark.kind)?.day;
-      return isDayDue({ ...mark, isLatest, last: this.#written.get(keyOf(mark)) }, nowMs);
-    });
-    return due !== undefined && this.#writeDay(due);
+  /** Writes the days that are due, newest first. */
+  async #writeDueDays(isOut: () => boolean): Promise<void> {
+    const marks = await loadWholeMarks(this.#parts.pool);
+    const latest = new Map<string, string>();
+    for (const { appId, kind, day } of marks) {
+      const key = `${appId} ${kind}`;
+      if (!latest.has(key)) latest.set(key, day);
+    }
+    for (const mark of marks) {
+      const isLatest = latest.get(`${mark.appId} ${mark.kind}`) === mark.day;
+      if (isOut()) return;
+      const state = { ...mark, isLatest, last: this.#written.get(keyOf(mark)) };
+      if (isDayDue(state, this.#parts.clock())) await this.#writeDay(mark);
+    }
   }
 
   async #writeDay(mark: LakeMark): Promise<boolean> {
     const startedMs = elapsedMs();
     if (!(await this.#writer.writeDay(mark))) return false;
     this.#written.set(keyOf(mark), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
+    this.#toMerge.add(mark.appId);
     return true;
   }
 
@@ -200,7 +208,11 @@ export class Lake {
     await this.#writer.removeRetired(clock() - RETIRED_MS);
     if (elapsedMs() - this.#sweptAtMs < SWEEP_EVERY_MS) return;
     this.#sweptAtMs = elapsedMs();
-    for (const app of await loadLakeApps(pool)) await this.#dropGone(app);
+    for (const app of await loadLakeApps(pool)) {
+      await this.#dropGone(app);
+      // A day that is over gets its last form when nothing has come for a while.
+      this.#toMerge.add(app.appId);
+    }
     await this.sweep();
   }
 

@@ -67,7 +67,7 @@ test("the command line puts the same questions and queries", async () => {
   const rows = await cliJson(server.dataDir, ["sql", ...of, "select client_id from users order by 1"]);
   expect(rows).toEqual([{ client_id: "a" }, { client_id: "b" }]);
   expect((await cli(server.dataDir, ["sql", ...of, "--csv", "select 1 as one"])).stdout).toBe("one\r\n1\r\n");
-  expect(await cli(server.dataDir, ["sql", ...of, "drop view events"])).toMatchObject({ code: 2 });
+  expect(await cli(server.dataDir, ["sql", ...of, "drop view events"])).toMatchObject({ code: 1 });
   const short = JSON.stringify({ date_list: [today(), today()], steps: [{ source: "order" }], window_minutes: 5 });
   expect((await cli(server.dataDir, ["ask", "funnel", ...of, "--question", short])).stderr).toContain("steps");
 });

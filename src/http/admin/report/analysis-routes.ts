@@ -88,7 +88,8 @@ async function put(
   const leave = () => left.abort();
   request.raw.socket.once("close", leave);
   try {
-    return await context.reads.read(({ pool }) => lake.ask({ ...question, read: pool, app, signal: left.signal }));
+    // From the primary: a replica that is behind would name files that are gone.
+    return await lake.ask({ ...question, read: context.pool, app, signal: left.signal });
   } finally {
     request.raw.socket.off("close", leave);
   }
