@@ -120,6 +120,7 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     row: { channel: THEIRS.channel },
   })),
   // The shared server has no lake; test/lake/ask.test.ts attacks one.
+  "GET /admin/api/v1/analysis": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/analysis/events": ofAdmin(1004, events),
   "POST /admin/api/v1/analysis/events/users": ofAdmin(1004, (app) => ({ ...events(app), cell: { series: 0 } })),
   "POST /admin/api/v1/analysis/funnel": ofAdmin(1004, funnel),

@@ -14,7 +14,7 @@ export const CALLED_BY: Readonly<Record<Role | "installation", string>> = {
     POST refund/import/preview, GET cost/pull, GET cost/status, POST report/explain, POST export, POST report/orders,
     POST report/users, GET report/fields, GET user, GET user/timeline, GET user/search, GET developers, GET audit,
     GET console-users, GET postback/rules, POST postback/dry-run, GET postbacks, GET postback/recent, GET postback/status,
-    GET postback/test, POST analysis/events, POST analysis/events/users, POST analysis/funnel,
+    GET postback/test, GET analysis, POST analysis/events, POST analysis/events/users, POST analysis/funnel,
     POST analysis/funnel/users, POST analysis/retention, POST analysis/retention/users, POST analysis/sql, GET accounts, GET accounts/fields, GET connectors, POST connectors/check, GET accounts/authorise,
     GET rebates, GET ecpms, GET shares, GET callbacks, GET doctor, GET set-aside`,
   operator: `POST campaigns/create, POST campaigns/edit, POST cost/import, POST advertiser/import, POST ad-object/import,

@@ -1,11 +1,13 @@
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
+import { choice } from "../fields.ts";
 import { usersBehind } from "./question.ts";
 
 const appId = Type.Integer({ description: "Application id" });
 
 /** How an answer came about. */
+export type Origin = { sql: string; received_until: string; took_ms: number };
 const origin = {
   sql: Type.String({ description: "The statement that was asked, for the views of docs/LAKE.md" }),
   received_until: Type.String({ description: "Everything received before this instant is counted" }),
@@ -42,11 +44,23 @@ export const sqlBody = Type.Object({
 
 const { sql: _sql, ...fresh } = origin;
 
-export const sqlAnswer = envelopeSchema(
-  Type.Object({
-    columns: Type.Array(Type.String()),
-    rows: Type.Array(Type.Array(Type.Unknown()), { description: "Large integers and decimals are texts" }),
-    is_cut: Type.Boolean({ description: "Whether there are more rows" }),
-    ...fresh,
-  }),
-);
+const sqlRows = Type.Object({
+  columns: Type.Array(Type.String()),
+  rows: Type.Array(Type.Array(Type.Unknown()), { description: "Large integers and decimals are texts" }),
+  is_cut: Type.Boolean({ description: "Whether there are more rows" }),
+  ...fresh,
+});
+export type SqlRows = Static<typeof sqlRows>;
+export const sqlAnswer = envelopeSchema(sqlRows);
+
+/** Whether questions can be asked. */
+export const LAKE_STATES = ["none", "preparing", "ready"] as const;
+
+const lakeState = Type.Object({
+  lake: choice(
+    LAKE_STATES,
+    "`none`: this server has no lake; `preparing`: the app's first files are being written; `ready`",
+  ),
+});
+export type LakeState = Static<typeof lakeState>;
+export const lakeStateAnswer = envelopeSchema(lakeState);

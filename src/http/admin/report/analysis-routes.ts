@@ -1,13 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { noteSql } from "../../../admin/report/exports.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   askedAnswer,
   askedBody,
+  type LakeState,
+  lakeStateAnswer,
   sqlAnswer,
   sqlBody,
   usersBehindAnswer,
   usersBehindBody,
 } from "../../../contract/analysis/asked.ts";
+import { loadLakeApp } from "../../../db/lake-app.ts";
 import { ApiError } from "../../../errors.ts";
 import { type LakeQuestion, type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
@@ -19,8 +23,26 @@ import type { AdminReportContext } from "./admin-report-context.ts";
 
 /** Questions about events, each with the users behind its numbers, and queries that people write. */
 export function analysisRoutes(routes: FastifyInstance, context: AdminReportContext): void {
+  stateRoute(routes, context);
   for (const question of QUESTIONS) questionRoutes(routes, context, question);
   sqlRoute(routes, context);
+}
+
+/** Lets a page say what is missing before somebody has written a question. */
+function stateRoute(routes: FastifyInstance, { lake, apps, reads }: AdminReportContext): void {
+  adminRoute(routes, {
+    path: "analysis",
+    summary: "Whether questions about an app's events can be asked",
+    access: "detail",
+    query: appIdQuery,
+    answer: lakeStateAnswer,
+    run: async ({ query }): Promise<LakeState> => {
+      const { appId } = await apps.findById(Number(query.app_id));
+      if (!lake) return { lake: "none" };
+      const state = await reads.read(({ pool }) => loadLakeApp(pool, appId));
+      return { lake: state?.isBegun ? "ready" : "preparing" };
+    },
+  });
 }
 
 function questionRoutes(routes: FastifyInstance, context: AdminReportContext, question: Question): void {
