@@ -18,7 +18,7 @@ import type { AdminReportContext } from "./admin-report-context.ts";
 
 const VIEWS_LISTED_MAX = 2_000;
 
-/** Saved views of the ad report: people own their views; only admins change shared ones. */
+/** Saved views of pages: people own their views; only admins change shared ones. */
 export function reportViewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, apps } = context;
   saveRoute(routes, context);
@@ -26,7 +26,7 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
 
   adminRoute(routes, {
     path: "report/views",
-    summary: "Saved views of the ad report",
+    summary: "Saved views of the ad report and of questions",
     description: "The caller's own views and the shared ones.",
     access: "report",
     query: appIdQuery,

@@ -10,6 +10,7 @@ import { FilterBar } from "../../report/filter-bar.tsx";
 import type { FilterName } from "../../report/filter-state.ts";
 import { ReadingFields } from "../../report/reading-fields.tsx";
 import { Refreshing } from "../../report/refreshing.tsx";
+import { Views } from "../../report/views.tsx";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DateRange } from "../../ui/date-range.tsx";
@@ -35,7 +36,6 @@ import {
   type UrlState,
 } from "./state.ts";
 import { texts } from "./texts.ts";
-import { Views } from "./views.tsx";
 import "./ad-report.css";
 
 const SPAN = 14;
@@ -87,7 +87,7 @@ function Head({ url, state, onOpen }: HeadProps) {
   return (
     <>
       <PageHead title={text.title} about={text.about}>
-        <Views url={url} onOpen={onOpen} />
+        <Views viewed={{ page: "report", url, defaults: DEFAULTS }} onOpen={onOpen} />
         <Button onClick={() => setAsking(true)}>{text.apiCall}</Button>
         <Button disabled={downloading.isPending} onClick={() => downloading.mutate()}>
           {downloading.isPending ? text.downloading : text.download}

@@ -1,8 +1,6 @@
 import type { ConsoleReportBody } from "../../../../src/contract/admin/console-report.ts";
-import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
 import { NAME_OF } from "../../report/catalogue.ts";
-import { daysBetween } from "../../report/days.ts";
 import { FILTER_NAMES, type Filtering, filteringOf, NO_FILTER } from "../../report/filter-state.ts";
 import { readingOf } from "../../report/reading-fields.tsx";
 import { listOf } from "../../report/value-list.ts";
@@ -98,22 +96,6 @@ export function consoleBody(appId: number, state: ReportState): ConsoleReportBod
     rate_decimal_point: 4,
     ...(isSorted && { order_by_list: [{ field: sort.column, sort: sort.direction === "asc" ? 0 : 1 }] }),
   };
-}
-
-/** What a saved view keeps. A range of days that ends today stays relative to today. */
-export function viewParameters(url: UrlState, today: string): Record<string, string> {
-  const { from, to, page: _page, view: _view, ...kept } = url;
-  const days: Record<string, string> = to === today ? { span: String(daysBetween({ from, to }) + 1) } : { from, to };
-  const changed = Object.entries(kept).filter(([name, value]) => value !== DEFAULTS[name as keyof UrlState]);
-  return { ...Object.fromEntries(changed), ...days };
-}
-
-/** The address of a saved view. Everything that the view does not mention gets its default. */
-export function viewState(parameters: Record<string, string>, viewId: number, today: string): UrlState {
-  const span = Math.floor(Number(parameters.span)) || 0;
-  const days = span > 0 ? { from: addDays(today, 1 - span), to: today } : {};
-  const known = Object.entries(parameters).filter(([name]) => name in DEFAULTS);
-  return { ...DEFAULTS, ...Object.fromEntries(known), ...days, view: String(viewId) };
 }
 
 /** A key of all filters that narrow the report. */

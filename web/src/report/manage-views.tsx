@@ -1,18 +1,18 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SavedView } from "../../../../src/contract/admin/report-view.ts";
-import { post } from "../../api.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { useMay } from "../../may.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { DataTable } from "../../ui/data-table.tsx";
-import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { Check, TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
-import { texts } from "./texts.ts";
+import type { SavedView } from "../../../src/contract/admin/report-view.ts";
+import { post } from "../api.ts";
+import { useApp } from "../chosen-app.tsx";
+import { useMay } from "../may.ts";
+import { useTexts } from "../texts.ts";
+import { Button } from "../ui/button.tsx";
+import { DataTable } from "../ui/data-table.tsx";
+import { FormDialog, TellDialog } from "../ui/dialog.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Check, TextField } from "../ui/field.tsx";
+import { say } from "../ui/toast.tsx";
 import { refreshViews } from "./view-query.ts";
+import { texts } from "./view-texts.ts";
 
 /** Renames, shares and removes saved views. */
 export function ManageViews({ views, onClose }: { views: readonly SavedView[]; onClose: () => void }) {

@@ -1,4 +1,4 @@
-import { queries } from "../../api.ts";
+import { queries } from "../api.ts";
 
 export const VIEWS = "report/views";
 

@@ -1,36 +1,38 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SavedView, SavedViews } from "../../../../src/contract/admin/report-view.ts";
-import { post } from "../../api.ts";
-import { useAppQuery } from "../../app-query.ts";
-import { useChange } from "../../change.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { useMay } from "../../may.ts";
-import { daysBetween, useToday } from "../../report/days.ts";
-import { useTexts } from "../../texts.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
-import { Dropdown } from "../../ui/dropdown.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { Check, TextField } from "../../ui/field.tsx";
-import { QueryView } from "../../ui/query-view.tsx";
-import { say } from "../../ui/toast.tsx";
+import type { SavedView, SavedViews } from "../../../src/contract/admin/report-view.ts";
+import { post } from "../api.ts";
+import { useAppQuery } from "../app-query.ts";
+import { useChange } from "../change.ts";
+import { useApp } from "../chosen-app.tsx";
+import { useMay } from "../may.ts";
+import { useTexts } from "../texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Dropdown } from "../ui/dropdown.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Check, TextField } from "../ui/field.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { say } from "../ui/toast.tsx";
+import { daysBetween, useToday } from "./days.ts";
 import { ManageViews } from "./manage-views.tsx";
-import { type UrlState, viewParameters, viewState } from "./state.ts";
-import { texts } from "./texts.ts";
 import { refreshViews, VIEWS } from "./view-query.ts";
+import { isOf, type Viewed, type ViewedState, viewParameters, viewState } from "./view-state.ts";
+import { texts } from "./view-texts.ts";
+import "./views.css";
 
-type ViewsProps = { url: UrlState; onOpen: (state: UrlState) => void };
+type ViewsProps<State extends ViewedState> = { viewed: Viewed<State>; onOpen: (state: State) => void };
 
-/** Saved views: opens one, saves the current one, or manages them. */
-export function Views({ url, onOpen }: ViewsProps) {
+/** Saved views of a page: opens one, saves the current one, or manages them. */
+export function Views<State extends ViewedState>({ viewed, onOpen }: ViewsProps<State>) {
   const text = useTexts(texts);
   const today = useToday();
   const [dialog, setDialog] = useState<"save" | "manage">();
   const query = useAppQuery<SavedViews>(VIEWS);
-  const current = query.data?.views.find(({ view_id }) => String(view_id) === url.view);
-  const open = ({ parameters, view_id }: SavedView) => onOpen(viewState(parameters, view_id, today));
+  const own = (query.data?.views ?? []).filter((view) => isOf(viewed.page, view));
+  const current = own.find(({ view_id }) => String(view_id) === viewed.url.view);
+  const open = (view: SavedView) => onOpen(viewState(viewed.defaults, view, today));
   return (
     <>
       <Dropdown
@@ -41,9 +43,9 @@ export function Views({ url, onOpen }: ViewsProps) {
         {(close) => (
           <>
             <QueryView query={query}>
-              {({ views }) => (
+              {() => (
                 <ViewList
-                  views={views}
+                  views={own}
                   onOpen={(view) => {
                     open(view);
                     close();
@@ -51,9 +53,9 @@ export function Views({ url, onOpen }: ViewsProps) {
                 />
               )}
             </QueryView>
-            {current?.may_change && <UpdateButton view={current} url={url} />}
+            {current?.may_change && <UpdateButton view={current} viewed={viewed} />}
             <Button onClick={() => setDialog("save")}>{text.saveAs}</Button>
-            {(query.data?.views.length ?? 0) > 0 && (
+            {own.length > 0 && (
               <Button look="quiet" onClick={() => setDialog("manage")}>
                 {text.manage}
               </Button>
@@ -61,8 +63,8 @@ export function Views({ url, onOpen }: ViewsProps) {
           </>
         )}
       </Dropdown>
-      {dialog === "save" && <SaveDialog url={url} onSaved={open} onClose={() => setDialog(undefined)} />}
-      {dialog === "manage" && <ManageViews views={query.data?.views ?? []} onClose={() => setDialog(undefined)} />}
+      {dialog === "save" && <SaveDialog viewed={viewed} onSaved={open} onClose={() => setDialog(undefined)} />}
+      {dialog === "manage" && <ManageViews views={own} onClose={() => setDialog(undefined)} />}
     </>
   );
 }
@@ -83,14 +85,14 @@ function ViewList({ views, onOpen }: { views: readonly SavedView[]; onOpen: (vie
   );
 }
 
-function UpdateButton({ view, url }: { view: SavedView; url: UrlState }) {
+function UpdateButton<State extends ViewedState>({ view, viewed }: { view: SavedView; viewed: Viewed<State> }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const today = useToday();
   const saving = useMutation({
     mutationFn: () => {
       const { view_id, name } = view;
-      return post("report/views/save", { app_id, view_id, name, parameters: viewParameters(url, today) });
+      return post("report/views/save", { app_id, view_id, name, parameters: viewParameters(viewed, today) });
     },
     onSuccess: () => {
       say(text.saved(view.name));
@@ -107,18 +109,23 @@ function UpdateButton({ view, url }: { view: SavedView; url: UrlState }) {
   );
 }
 
-type SaveDialogProps = { url: UrlState; onSaved: (view: SavedView) => void; onClose: () => void };
+type SaveDialogProps<State extends ViewedState> = {
+  viewed: Viewed<State>;
+  onSaved: (view: SavedView) => void;
+  onClose: () => void;
+};
 
-function SaveDialog({ url, onSaved, onClose }: SaveDialogProps) {
+function SaveDialog<State extends ViewedState>({ viewed, onSaved, onClose }: SaveDialogProps<State>) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const today = useToday();
   const mayShare = useMay("setting");
+  const { url } = viewed;
   const [name, setName] = useState("");
   const [isShared, setShared] = useState(false);
   const saving = useChange({
     ask: async () => {
-      const parameters = viewParameters(url, today);
+      const parameters = viewParameters(viewed, today);
       const view = await post<SavedView>("report/views/save", { app_id, name, parameters });
       if (!isShared) return view;
       return post<SavedView>("report/views/share", { app_id, view_id: view.view_id, is_shared: true });
