@@ -177,6 +177,7 @@ export class LastingVisit {
 }
 
 let shared: Promise<ConsoleTest> | undefined;
+let withLake: Promise<ConsoleTest> | undefined;
 
 /** A server with its first admin, to be visited by a browser. */
 export class ConsoleTest {
@@ -196,12 +197,18 @@ export class ConsoleTest {
    * and links may be called with 30 KB at once.
    */
   static shared(): Promise<ConsoleTest> {
-    shared ??= ConsoleTest.#start();
+    shared ??= ConsoleTest.#start("http,apply,refresh,postback");
     return shared;
   }
 
-  static async #start(): Promise<ConsoleTest> {
-    const env = { ROLES: "http,apply,refresh,postback", ADDRESS_BYTES_PER_S: "1000" };
+  /** Another one, which has a lake. */
+  static withLake(): Promise<ConsoleTest> {
+    withLake ??= ConsoleTest.#start("http,apply,refresh,postback,lake");
+    return withLake;
+  }
+
+  static async #start(roles: string): Promise<ConsoleTest> {
+    const env = { ROLES: roles, ADDRESS_BYTES_PER_S: "1000" };
     const server = await TouchpointProcess.start({ env });
     keepServer(server);
     const made = await adminApi(server, "session/setup", {

@@ -53,6 +53,14 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/ad-report/ad-report.tsx").then((page) => ({ default: page.AdReportPage }))),
   },
   {
+    path: "/analysis",
+    title: { en: "Analysis", zh: "分析" },
+    group: "results",
+    about: "app",
+    needs: "detail",
+    component: lazy(() => import("./pages/analysis/analysis.tsx").then((page) => ({ default: page.AnalysisPage }))),
+  },
+  {
     path: "/ad-revenue",
     title: { en: "Ad revenue", zh: "广告变现" },
     group: "results",

@@ -1,0 +1,46 @@
+import { useMemo } from "react";
+import { LakeGate } from "../../analysis/lake-gate.tsx";
+import { useDays } from "../../report/days.ts";
+import { Views } from "../../report/views.tsx";
+import { useTexts } from "../../texts.ts";
+import { PageHead } from "../../ui/page-head.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { Answer } from "./answer.tsx";
+import { useAnswer } from "./answer-query.ts";
+import { Editor } from "./editor.tsx";
+import { type AnalysisState, analysisState, DEFAULTS, type UrlState } from "./state.ts";
+import { texts } from "./texts.ts";
+import "../lists/lists.css";
+import "./analysis.css";
+
+const SPAN = 14;
+
+export function AnalysisPage() {
+  const text = useTexts(texts);
+  const [url, change] = useUrlState<UrlState>(DEFAULTS);
+  const days = useDays(url, change, SPAN);
+  const state = useMemo(() => analysisState(url, days), [JSON.stringify(url), days.from, days.to]);
+  return (
+    <>
+      <PageHead title={text.title} about={text.about}>
+        <Views viewed={{ page: "analysis", url: { ...url, ...days }, defaults: DEFAULTS }} onOpen={change} />
+      </PageHead>
+      <LakeGate>
+        <Asking url={url} state={state} onChange={change} />
+      </LakeGate>
+    </>
+  );
+}
+
+type AskingProps = { url: UrlState; state: AnalysisState; onChange: (changes: Partial<UrlState>) => void };
+
+/** Every change of the question asks it again. */
+function Asking({ url, state, onChange }: AskingProps) {
+  const query = useAnswer(state);
+  return (
+    <>
+      <Editor state={state} refusal={query.error} onChange={onChange} />
+      <Answer query={query} chart={url.chart} series={state.series} onChange={onChange} />
+    </>
+  );
+}

@@ -1,0 +1,180 @@
+import type { Measure, Series } from "../../../../src/contract/analysis/events.ts";
+import type { Amount } from "../../../../src/contract/analysis/question.ts";
+import type { KnownNames } from "../../analysis/known-names.ts";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Frame, SelectField } from "../../ui/field.tsx";
+import { SettledField } from "../../ui/settled-field.tsx";
+import { ConditionRows } from "./condition-rows.tsx";
+import { useFieldGroups } from "./field-select.tsx";
+import { letterOf, MEASURES, needsNumber, SERIES_MAX } from "./state.ts";
+import { texts } from "./texts.ts";
+
+type SeriesRowsProps = {
+  series: readonly Series[];
+  known: KnownNames;
+  onChange: (series: readonly Series[]) => void;
+};
+
+/** What is counted: events or orders, their measure and their conditions. */
+export function SeriesRows({ series, known, onChange }: SeriesRowsProps) {
+  const text = useTexts(texts);
+  return (
+    <>
+      {series.map((one, index) => (
+        <div key={index} className="series">
+          <span className="series-letter">{letterOf(index)}</span>
+          <div className="grow stack tight">
+            <SeriesRow
+              series={one}
+              known={known}
+              onChange={(next) => onChange(series.map((old, at) => (at === index ? next : old)))}
+            />
+          </div>
+          {series.length > 1 && (
+            <Button
+              look="quiet"
+              size="small"
+              aria-label={text.removeSeries(letterOf(index))}
+              onClick={() => onChange(series.filter((_, at) => at !== index))}
+            >
+              ×
+            </Button>
+          )}
+        </div>
+      ))}
+      {series.length < SERIES_MAX && (
+        <div className="row">
+          <Button size="small" onClick={() => onChange([...series, { source: "event", measure: "count" }])}>
+            {text.addSeries}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+type SeriesRowProps = { series: Series; known: KnownNames; onChange: (series: Series) => void };
+
+function SeriesRow({ series, known, onChange }: SeriesRowProps) {
+  const text = useTexts(texts);
+  const groups = useFieldGroups(known, series.source === "order" ? "orders" : "no orders");
+  const { source, measure, filter, event } = series;
+  const named = ({ event: _old, ...rest }: Series, name: string): Series =>
+    name === "" ? rest : { ...rest, event: name };
+  // Fields of orders mean nothing for events: another source begins without conditions.
+  const changeSource = (next: string) => onChange({ source: next as Series["source"], measure: plainMeasure(measure) });
+  return (
+    <>
+      <div className="row fields">
+        <SelectField
+          label={text.source}
+          value={source}
+          choices={Object.entries(text.sources).map(([value, label]) => ({ value, label }))}
+          onChange={changeSource}
+        />
+        {source === "event" && (
+          <SettledField
+            label={text.event}
+            placeholder={text.everyEvent}
+            value={event ?? ""}
+            suggestions={known.events.map((name) => ({ value: name, label: "" }))}
+            onChange={(name) => onChange(named(series, name.trim()))}
+          />
+        )}
+        <SelectField
+          label={text.measure}
+          value={measure}
+          choices={MEASURES.map((value) => ({ value, label: text.measures[value] }))}
+          onChange={(next) => onChange(measured(series, next as Measure))}
+        />
+        {needsNumber(measure) && <NumberFields series={series} known={known} onChange={onChange} />}
+      </div>
+      <ConditionRows
+        filter={filter}
+        groups={groups}
+        onChange={(next) => {
+          const { filter: _old, ...rest } = series;
+          onChange(next === undefined ? rest : { ...rest, filter: next });
+        }}
+      />
+    </>
+  );
+}
+
+function plainMeasure(measure: Measure): Measure {
+  return needsNumber(measure) ? "count" : measure;
+}
+
+/** The series with another measure: without a number if that needs none, with the median first if it is a percentile. */
+function measured({ property, amount, percent: _percent, ...series }: Series, measure: Measure): Series {
+  const number = { ...(property !== undefined && { property }), ...(amount !== undefined && { amount }) };
+  return {
+    ...series,
+    measure,
+    ...(needsNumber(measure) && number),
+    ...(measure === "percentile" && { percent: 50 }),
+  };
+}
+
+function NumberFields({ series, known, onChange }: SeriesRowProps) {
+  const text = useTexts(texts);
+  const { property: _property, amount: _amount, ...rest } = series;
+  const choose = (chosen: string) => {
+    const [kind, name = ""] = chosen.split(/:(.*)/s);
+    if (kind === "amount") onChange({ ...rest, amount: name as Amount });
+    else onChange(kind === "property" ? { ...rest, property: name } : rest);
+  };
+  return (
+    <>
+      <NumberSelect series={series} known={known} onChoose={choose} />
+      {series.measure === "percentile" && (
+        <SettledField
+          label={text.percent}
+          type="number"
+          min="0.1"
+          max="99.9"
+          step="0.1"
+          value={String(series.percent ?? 50)}
+          onChange={(typed) => onChange({ ...series, percent: Number(typed) || 50 })}
+        />
+      )}
+    </>
+  );
+}
+
+type NumberSelectProps = { series: Series; known: KnownNames; onChoose: (chosen: string) => void };
+
+function NumberSelect({ series: { source, property, amount }, known, onChoose }: NumberSelectProps) {
+  const text = useTexts(texts);
+  const names = known.properties
+    .filter(({ scope, type }) => scope === "event" && (type === "number" || type === "any"))
+    .map(({ name }) => name);
+  const all = property === undefined || names.includes(property) ? names : [property, ...names];
+  const chosen = property !== undefined ? `property:${property}` : amount !== undefined ? `amount:${amount}` : "";
+  return (
+    <Frame label={text.number} problem={chosen === "" ? text.chooseNumber : undefined}>
+      {(attributes) => (
+        <select {...attributes} value={chosen} onChange={(event) => onChoose(event.target.value)}>
+          <option value="" />
+          {source === "order" && (
+            <optgroup label={text.orders}>
+              {Object.entries(text.amounts).map(([name, label]) => (
+                <option key={name} value={`amount:${name}`}>
+                  {label}
+                </option>
+              ))}
+            </optgroup>
+          )}
+          <optgroup label={text.properties}>
+            {all.map((name) => (
+              <option key={name} value={`property:${name}`}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+        </select>
+      )}
+    </Frame>
+  );
+}
