@@ -43,6 +43,8 @@ export type AskerOptions = {
 
 /** How long a question that was told to end may take to do so. */
 const END_MS = 5_000;
+/** A question is told to end until it has: one that is only about to begin does not hear it. */
+const CANCEL_AGAIN_MS = 50;
 
 /** Puts questions to the lake, one after the other: each may take all the memory that is allowed. */
 export class Asker {
@@ -91,7 +93,13 @@ export class Asker {
   async #run(question: LakeQuestion, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
     const { engine, limits, msMax = LIMITS.questionMs } = this.#options;
     const { statement, rowsMax = LIMITS.questionRows, signal } = question;
-    const cancel = () => void engine.cancel().catch(() => {});
+    signal?.throwIfAborted();
+    let again: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      const tell = () => void engine.cancel().catch(() => {});
+      tell();
+      again = setInterval(tell, CANCEL_AGAIN_MS);
+    };
     signal?.addEventListener("abort", cancel, { once: true });
     const ended = new AbortController();
     // An engine that does not end by itself is ended with its process.
@@ -105,6 +113,7 @@ export class Asker {
       ended.abort();
       await guard;
       signal?.removeEventListener("abort", cancel);
+      clearInterval(again);
     }
   }
 }

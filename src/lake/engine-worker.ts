@@ -33,7 +33,10 @@ async function answer({ method, task }: EngineCall): Promise<unknown> {
     engine = await Engine.start(task as EngineLimits);
     return undefined;
   }
-  if (method === "ask") return ask(task as AskTask, (connection) => (asked = connection));
+  if (method === "ask") {
+    // A connection that is closed must not be interrupted.
+    return ask(task as AskTask, (connection) => (asked = connection)).finally(() => (asked = undefined));
+  }
   if (method === "cancel") return asked?.interrupt();
   return engine![method](task as never);
 }

@@ -104,6 +104,16 @@ test("the answer is downloaded as CSV, and the comparison with it", async () => 
   ]);
 });
 
+test("the statement of an answer opens on the SQL page, where it can be run", async () => {
+  const { page } = await stage.open("/analysis", series(LEVELS));
+  await page.getByText("Show as SQL").click();
+  await page.getByRole("button", { name: "Open on the SQL page" }).click();
+  await page.getByRole("heading", { name: "SQL", exact: true }).waitFor();
+  await expect.poll(() => page.getByLabel("Statement").inputValue()).toContain("from events");
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.getByRole("button", { name: "Download CSV" }).waitFor();
+});
+
 test("a question is saved as a view, which the ad report does not list", async () => {
   const { page } = await stage.open("/analysis", { ...series(LEVELS), by: "week" });
   await isSettled(page);

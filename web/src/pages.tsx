@@ -61,6 +61,14 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/analysis/analysis.tsx").then((page) => ({ default: page.AnalysisPage }))),
   },
   {
+    path: "/sql",
+    title: { en: "SQL", zh: "SQL" },
+    group: "results",
+    about: "app",
+    needs: "detail",
+    component: lazy(() => import("./pages/sql/sql.tsx").then((page) => ({ default: page.SqlPage }))),
+  },
+  {
     path: "/ad-revenue",
     title: { en: "Ad revenue", zh: "广告变现" },
     group: "results",

@@ -1,11 +1,4 @@
-import { saveFile } from "../save-file.ts";
-
 export type CsvRow = readonly unknown[];
-
-/** Hands a table to the browser as CSV. Excel reads it as UTF-8 because of the mark at its beginning. */
-export function saveCsv(rows: readonly CsvRow[], name: string): void {
-  saveFile(new Blob(["\uFEFF", csvText(rows)], { type: "text/csv" }), name);
-}
 
 /** The rules of src/domain/csv.ts, which the console cannot import; a test keeps both in step. */
 export function csvText(rows: readonly CsvRow[]): string {

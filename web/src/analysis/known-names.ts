@@ -1,8 +1,6 @@
 import type { ShownMetadata } from "../../../src/contract/setting/metadata.ts";
 import { useAppQuery } from "../app-query.ts";
-
-export type KnownProperty = ShownMetadata["properties"][number];
-export type KnownNames = { events: readonly string[]; properties: readonly KnownProperty[] };
+import type { KnownNames } from "./names.ts";
 
 /** Events and properties that the app is known to have, to choose from. Until they have come there are none. */
 export function useKnownNames(): KnownNames {

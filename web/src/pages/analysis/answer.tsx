@@ -1,8 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import type { Series } from "../../../../src/contract/analysis/events.ts";
-import { saveCsv } from "../../analysis/csv-text.ts";
 import { Freshness } from "../../analysis/freshness.tsx";
+import { saveCsv } from "../../analysis/save-csv.ts";
 import { sqlDraft } from "../../analysis/sql-draft.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { Refreshing } from "../../report/refreshing.tsx";

@@ -1,4 +1,5 @@
-import { type KnownNames, useKnownNames } from "../../analysis/known-names.ts";
+import { useKnownNames } from "../../analysis/known-names.ts";
+import type { KnownNames } from "../../analysis/names.ts";
 import { useToday } from "../../report/days.ts";
 import { listText } from "../../report/value-list.ts";
 import { useTexts } from "../../texts.ts";

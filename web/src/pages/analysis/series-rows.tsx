@@ -1,6 +1,6 @@
 import type { Measure, Series } from "../../../../src/contract/analysis/events.ts";
 import type { Amount } from "../../../../src/contract/analysis/question.ts";
-import type { KnownNames } from "../../analysis/known-names.ts";
+import type { KnownNames } from "../../analysis/names.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Frame, SelectField } from "../../ui/field.tsx";

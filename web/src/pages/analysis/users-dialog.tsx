@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { EventsCell, EventsQuestion } from "../../../../src/contract/analysis/events.ts";
-import { saveCsv } from "../../analysis/csv-text.ts";
 import { Freshness } from "../../analysis/freshness.tsx";
+import { saveCsv } from "../../analysis/save-csv.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
