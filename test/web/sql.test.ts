@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { PRESET_EVENTS as SERVER_PRESETS } from "../../src/domain/event/metadata.ts";
+import { PRESET_EVENTS } from "../../web/src/analysis/names.ts";
 import { suggestionsFor, VIEWS, wordBefore } from "../../web/src/pages/sql/views.ts";
 import { ConsoleTest } from "./browser.ts";
 import { LakeStage } from "./lake-stage.ts";
@@ -102,6 +104,10 @@ test("the list of columns is that of the views", async () => {
     const { data } = await stage.site.api("analysis/sql", body);
     expect([...columns].sort(), view).toEqual([...data.columns].sort());
   }
+});
+
+test("the events to choose from include all presets", () => {
+  expect([...PRESET_EVENTS].sort()).toEqual([...SERVER_PRESETS].sort());
 });
 
 test("suggestions begin like the word at the caret, and a complete word has none", () => {
