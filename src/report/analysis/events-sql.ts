@@ -1,6 +1,6 @@
 import type { EventsQuestion, Series } from "../../contract/analysis/events.ts";
 import { LIMITS } from "../../limits.ts";
-import { type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
+import { clauses, type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { letterOf, parseFormula } from "./formula.ts";
 import { topOf } from "./group-sql.ts";
@@ -110,18 +110,36 @@ export function shownTables(asked: AskedEvents): Table[] {
   return [...series, { name: named("shown"), of: shownGroups(asked) }];
 }
 
+/** The rows of a series in each period; where users are counted by buckets, also their rows of the whole range. */
 function seriesTables(series: AskedSeries, asked: AskedEvents): Table[] {
-  return asked.periods.map((period) => ({
-    name: tableName(series, period),
-    of: rowsOf({
+  return asked.periods.flatMap((period) => {
+    const name = tableName(series, period);
+    const rows = rowsOf({
       source: series,
       range: period.range,
       columns: [...bucketColumn(asked), ...groupColumns(series, asked), ...measureColumns(series)],
-      ofUser: asked.split.some((name) => isOfUser(readField(name, series.source))),
+      ofUser: asked.split.some((field) => isOfUser(readField(field, series.source))),
       inSegment: asked.segment !== undefined,
       isGrouped: series.measure !== "percentile",
-    }),
-  }));
+    });
+    const own = { name, of: rows };
+    if (!countsUsers(series) || asked.by === "total") return [own];
+    const keys = listed([...asked.split.map((_, index) => groupName(index)), duck`client_id`]);
+    return [
+      own,
+      { name: wholeName(series, period, asked), of: duck`select ${keys}, sum(n) as n from ${name} group by all` },
+    ];
+  });
+}
+
+/** The table with the rows of the whole range. */
+function wholeName(series: AskedSeries, period: Period, { by }: AskedEvents): Duck {
+  const name = tableName(series, period);
+  return countsUsers(series) && by !== "total" ? duck`${name}_users` : name;
+}
+
+function countsUsers({ measure }: Series): boolean {
+  return measure === "users" || measure === "per_user";
 }
 
 function bucketColumn({ by }: AskedEvents): Duck[] {
@@ -186,7 +204,7 @@ function shownGroups(asked: AskedEvents): Duck {
   const [first, ...others] = asked.series;
   const [now] = asked.periods;
   const groups = listed(asked.split.map((_, index) => groupName(index)));
-  const ranked = duck`select ${groups}, ${measured(first!).rank} as rank from ${rankedRows(first!, now!, asked)} group by all`;
+  const ranked = duck`select ${groups}, ${measured(first!).rank} as rank from ${wholeName(first!, now!, asked)} group by all`;
   const more = others.map((one) => duck`select distinct ${groups}, null from ${tableName(one, now!)}`);
   const all =
     more.length === 0
@@ -204,69 +222,50 @@ order by place
 limit ${asked.top}`;
 }
 
-/** Rows by which groups are ranked. A user of several buckets counts once. */
-function rankedRows(series: AskedSeries, period: Period, { by, split }: AskedEvents): Duck {
-  const table = tableName(series, period);
-  if (!countsUsers(series) || by === "total") return table;
-  const keys = listed([...split.map((_, index) => groupName(index)), duck`client_id`]);
-  return duck`(select ${keys}, sum(n) as n from ${table} group by all)`;
-}
-
-function countsUsers({ measure }: Series): boolean {
-  return measure === "users" || measure === "per_user";
-}
-
-/** Cells with a bucket, and those of the whole range. */
+/** Cells of the whole range, and those with a bucket. */
 function cellsOf(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
+  const whole = cells({ series, period, asked, table: wholeName(series, period, asked), keys: [] });
+  if (asked.by === "total") return [whole];
+  return [whole, cells({ series, period, asked, table: tableName(series, period), keys: [duck`bucket`] })];
+}
+
+function cells({
+  series,
+  period,
+  asked,
+  table,
+  keys,
+}: {
+  series: AskedSeries;
+  period: Period;
+  asked: AskedEvents;
+  table: Duck;
+  keys: readonly Duck[];
+}): Duck {
   const { n, users, number } = measured(series);
-  const groups = asked.split.map((_, index) => groupName(index));
-  const cells = (bucket: Duck, rows: Duck) => duck`select
+  const names = asked.split.map((_, index) => groupName(index));
+  const isSplit = names.length > 0;
+  // A user has one row in a group that is shown, and may have several in the others.
+  const others = duck`count(distinct client_id) filter (where s.place is null)`;
+  const split = [duck`s.place`, ...names.map((name) => duck`s.${name}`)];
+  const by = [...keys, ...(isSplit ? split : [])];
+  return clauses([
+    duck`select
   ${lines([
     duck`${letterOf(series.index)} as series`,
     duck`${period.name} as period`,
-    duck`${bucket} as bucket`,
-    ...(groups.length > 0 ? [duck`place`] : []),
-    ...groups,
+    ...(keys.length === 0 ? [duck`null as bucket`] : [duck`cast(bucket as varchar) as bucket`]),
+    ...(isSplit ? [duck`s.place`, ...names.map((name) => duck`coalesce(s.${name}, '') as ${name}`)] : []),
     duck`${n} as n`,
-    duck`${users} as users`,
+    isSplit && countsUsers(series)
+      ? duck`case when s.place is null then ${others} else count(*) end as users`
+      : duck`${users} as users`,
     duck`${number} as number`,
-  ])}
-from ${rows}
-group by all`;
-  return [
-    cells(duck`null`, cellRows(series, period, { asked, keys: [] })),
-    ...(asked.by === "total"
-      ? []
-      : [cells(duck`cast(bucket as varchar)`, cellRows(series, period, { asked, keys: [duck`bucket`] }))]),
-  ];
-}
-
-/**
- * The rows of cells: the series' own, with the place of their group. Where users are counted there is one for each user,
- * who may have rows in several buckets, and in several of the groups that are not shown.
- */
-function cellRows(
-  series: AskedSeries,
-  period: Period,
-  { asked, keys }: { asked: AskedEvents; keys: readonly Duck[] },
-): Duck {
-  const table = tableName(series, period);
-  const names = asked.split.map((_, index) => groupName(index));
-  const isSplit = names.length > 0;
-  const isByUser = countsUsers(series);
-  if (!isSplit && (!isByUser || keys.length > 0 || asked.by === "total")) return table;
-  const groups = isSplit ? [duck`s.place`, ...names.map((name) => duck`coalesce(s.${name}, '') as ${name}`)] : [];
-  const from = isSplit ? duck`${table} t left join shown s using (${listed(names)})` : duck`${table} t`;
-  return isByUser
-    ? duck`(
-  select ${listed([...keys, ...groups, duck`client_id`, duck`sum(n) as n`])}
-  from ${from}
-  group by all
-)`
-    : duck`(
-  select ${listed([...groups, duck`t.* exclude (${listed(names)})`])}
-  from ${from}
-)`;
+  ])}`,
+    duck`from ${table} t`,
+    ...(isSplit ? [duck`left join shown s using (${listed(names)})`] : []),
+    ...(by.length > 0 ? [duck`group by ${listed(by)}`] : []),
+  ]);
 }
 
 function shareOf(percent: number): Duck {

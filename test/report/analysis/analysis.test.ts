@@ -9,8 +9,8 @@ import { randomMarket } from "./market.ts";
 import { membersOf } from "./oracle-segment.ts";
 import { randomDays, randomFunnel, randomSegment } from "./random-question.ts";
 
-const MARKETS = 30;
-const QUESTIONS = 10;
+const MARKETS = 15;
+const QUESTIONS = 8;
 
 let views: Views;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import { randomMarket } from "./market.ts";
 import { expectedDistribution, expectedDistributionUsers } from "./oracle-distribution.ts";
 import { randomDistribution } from "./random-question.ts";
 
-const MARKETS = 30;
-const QUESTIONS = 8;
+const MARKETS = 15;
+const QUESTIONS = 6;
 
 let views: Views;
 beforeAll(async () => {

@@ -140,10 +140,13 @@ test("a statement is text that people can read and run", () => {
   group by all
   having count(*) > 0
 ),
+a_users as (
+  select group_1, client_id, sum(n) as n from a group by all
+),
 shown as (
   select group_1, row_number() over (order by rank desc nulls last, group_1) as place
   from (
-    select group_1, count(*) as rank from (select group_1, client_id, sum(n) as n from a group by all) group by all
+    select group_1, count(*) as rank from a_users group by all
   )
   order by place
   limit 10
@@ -152,32 +155,26 @@ select
   'A' as series,
   'now' as period,
   null as bucket,
-  place,
-  group_1,
+  s.place,
+  coalesce(s.group_1, '') as group_1,
   sum(n) as n,
-  count(*) as users,
+  case when s.place is null then count(distinct client_id) filter (where s.place is null) else count(*) end as users,
   cast(null as varchar) as number
-from (
-  select s.place, coalesce(s.group_1, '') as group_1, client_id, sum(n) as n
-  from a t left join shown s using (group_1)
-  group by all
-)
-group by all
+from a_users t
+left join shown s using (group_1)
+group by s.place, s.group_1
 union all
 select
   'A' as series,
   'now' as period,
   cast(bucket as varchar) as bucket,
-  place,
-  group_1,
+  s.place,
+  coalesce(s.group_1, '') as group_1,
   sum(n) as n,
-  count(*) as users,
+  case when s.place is null then count(distinct client_id) filter (where s.place is null) else count(*) end as users,
   cast(null as varchar) as number
-from (
-  select bucket, s.place, coalesce(s.group_1, '') as group_1, client_id, sum(n) as n
-  from a t left join shown s using (group_1)
-  group by all
-)
-group by all
+from a t
+left join shown s using (group_1)
+group by bucket, s.place, s.group_1
 order by series, period, bucket nulls first, place nulls last`);
 });

@@ -11,8 +11,8 @@ import { randomMarket } from "./market.ts";
 import { expectedEvents, expectedUsers } from "./oracle-events.ts";
 import { randomEvents } from "./random-question.ts";
 
-const MARKETS = 40;
-const QUESTIONS = 10;
+const MARKETS = 30;
+const QUESTIONS = 8;
 
 let views: Views;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import { type Event, type Market, randomMarket } from "./market.ts";
 import { expectedFunnel, expectedFunnelUsers } from "./oracle-funnel.ts";
 import { randomFunnel } from "./random-question.ts";
 
-const MARKETS = 40;
-const QUESTIONS = 8;
+const MARKETS = 20;
+const QUESTIONS = 6;
 
 let views: Views;
 beforeAll(async () => {

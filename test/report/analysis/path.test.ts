@@ -11,7 +11,7 @@ import { randomMarket } from "./market.ts";
 import { expectedPaths, expectedPathUsers } from "./oracle-path.ts";
 import { randomPath } from "./random-question.ts";
 
-const MARKETS = 30;
+const MARKETS = 15;
 const QUESTIONS = 6;
 
 let views: Views;

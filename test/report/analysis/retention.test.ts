@@ -11,8 +11,8 @@ import { randomMarket } from "./market.ts";
 import { expectedRetention, expectedRetentionUsers } from "./oracle-retention.ts";
 import { randomRetention } from "./random-question.ts";
 
-const MARKETS = 40;
-const QUESTIONS = 8;
+const MARKETS = 20;
+const QUESTIONS = 6;
 
 let views: Views;
 beforeAll(async () => {
