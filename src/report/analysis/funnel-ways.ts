@@ -49,20 +49,21 @@ export function waysTables(asked: AskedFunnel): Table[] {
   const last = named(`first_${count}`);
   const overshoots = duck`greatest(${listed(steps.map(timeName))}) > time_1 + ${windowMs}`;
   const times = steps.map((step) => named(`times_${step}`));
-  const rest = duck`select client_id, ${listed(times)}
+  const rest = duck`select row_number() over () as number, client_id, ${listed(times)}
 from ${last}
 where ${overshoots}`;
-  const entries = duck`select client_id, unnest(times_1) as time_1 from rest`;
+  const entries = duck`select number, unnest(times_1) as time_1 from rest`;
   const joined = steps.slice(1).map((step) => ({ name: named(`entry_${step}`), of: nextStep(asked, step) }));
   const fields = steps.map((step) => duck`${timeName(step)} := ${timeName(step)}`);
   // A step weighs more than any time, so the entry that gets furthest is chosen, and the earliest of those.
   const depth = duck`(${plus(steps.map((step) => duck`cast(${timeName(step)} is not null as bigint)`))})`;
   const best = duck`select client_id, ${listed(steps.map((step) => duck`best.${timeName(step)}`))}
 from (
-  select client_id, arg_max(struct_pack(${listed(fields)}), ${depth} * 100000000000000 - time_1) as best
+  select number, arg_max(struct_pack(${listed(fields)}), ${depth} * 100000000000000 - time_1) as best
   from ${named(`entry_${count}`)}
-  group by client_id
-)`;
+  group by number
+)
+join rest using (number)`;
   const ways = duck`select client_id, ${listed(steps.map(timeName))}
 from ${last}
 where not ${overshoots}
@@ -116,12 +117,15 @@ function followedFirst(asked: AskedFunnel, step: number): Duck {
 from ${named(`first_${step - 1}`)}`;
 }
 
+/** An ASOF join finds a row for a missing time, too, if both sides are sorted: no event is as late as the greatest number. */
 function nextStep(asked: AskedFunnel, step: number): Duck {
   const windowMs = asked.window_minutes * MINUTE_MS;
+  const before = duck`a.${timeName(step - 1)}`;
+  const known = step === 2 ? before : duck`coalesce(${before}, ${Number.MAX_SAFE_INTEGER})`;
   return duck`select a.*, case when b.t <= a.time_1 + ${windowMs} then b.t end as ${timeName(step)}
 from ${named(`entry_${step - 1}`)} a
-asof left join (select client_id, unnest(${named(`times_${step}`)}) as t from rest) b
-  on b.client_id = a.client_id and ${isLater(asked, duck`b.t`, duck`a.${timeName(step - 1)}`)}`;
+asof left join (select number, unnest(${named(`times_${step}`)}) as t from rest) b
+  on b.number = a.number and ${isLater(asked, duck`b.t`, known)}`;
 }
 
 /** Whether a step is late enough. See the contract for steps in the same millisecond. */
