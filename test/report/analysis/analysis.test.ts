@@ -6,8 +6,21 @@ import { ask, statementOf, usersBehind } from "../../../src/report/analysis/anal
 import { openViews, type Views } from "./duck-views.ts";
 import { byBytes, Luck, seeds } from "./luck.ts";
 import { randomMarket } from "./market.ts";
+import { expectedDistribution } from "./oracle-distribution.ts";
+import { expectedEvents } from "./oracle-events.ts";
+import { expectedFunnel } from "./oracle-funnel.ts";
+import { expectedPaths } from "./oracle-path.ts";
+import { expectedRetention } from "./oracle-retention.ts";
 import { membersOf } from "./oracle-segment.ts";
-import { randomDays, randomFunnel, randomSegment } from "./random-question.ts";
+import {
+  randomDays,
+  randomDistribution,
+  randomEvents,
+  randomFunnel,
+  randomPath,
+  randomRetention,
+  randomSegment,
+} from "./random-question.ts";
 
 const MARKETS = 15;
 const QUESTIONS = 8;
@@ -33,6 +46,25 @@ test("random segments have the users that follow from the list of what happened"
         count: clients.length,
       });
     }
+  }
+});
+
+test("answers are right about more rows than the engine handles at once, too", async () => {
+  const luck = new Luck(seeds(1)[0]!);
+  const market = randomMarket(luck, 30);
+  expect(market.events.length).toBeGreaterThan(2_048);
+  await views.load(market);
+  for (let index = 0; index < 3; index += 1) {
+    const { question: events, formulas } = randomEvents(luck, market);
+    expect(await ask(views.run, "events", events)).toEqual(expectedEvents(market, events, formulas));
+    const funnel = randomFunnel(luck, market);
+    expect(await ask(views.run, "funnel", funnel)).toEqual(expectedFunnel(market, funnel));
+    const retention = randomRetention(luck, market);
+    expect(await ask(views.run, "retention", retention)).toEqual(expectedRetention(market, retention));
+    const distribution = randomDistribution(luck, market);
+    expect(await ask(views.run, "distribution", distribution)).toEqual(expectedDistribution(market, distribution));
+    const path = randomPath(luck, market);
+    expect(await ask(views.run, "path", path)).toEqual(expectedPaths(market, path));
   }
 });
 

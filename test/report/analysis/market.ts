@@ -64,7 +64,8 @@ export const TEXTS = [
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-export function randomMarket(luck: Luck): Market {
+/** `times` as many clients, events and orders as a small market. */
+export function randomMarket(luck: Luck, times = 1): Market {
   const [zone, fromDay] = luck.of(ZONES);
   const days = luck.between(3, 16);
   const startMs = Date.parse(`${fromDay}T00:00:00Z`) - DAY_MS;
@@ -76,17 +77,17 @@ export function randomMarket(luck: Luck): Market {
       : luck.isTrue(0.4)
         ? luck.of(ticks) + luck.below(90) * MINUTE_MS
         : startMs + luck.below((days + 2) * DAY_MS);
-  const clients = luck.some(3, 14, (index) => `${luck.of(["u", "用户", "U'", "z"])}${index}`);
+  const clients = luck.some(3 * times, 14 * times, (index) => `${luck.of(["u", "用户", "U'", "z"])}${index}`);
   const time = () => {
     const ms = anyMs();
     return { ms, receivedMs: ms + (luck.isTrue(0.2) ? luck.below(5 * DAY_MS) : 500) };
   };
-  const events = luck.some(0, 160, (index): Event => {
+  const events = luck.some(times > 1 ? 80 * times : 0, 160 * times, (index): Event => {
     const type = luck.isTrue(0.9) ? "track" : "profile";
     const event = type === "track" ? luck.of(EVENT_NAMES) : "$profile";
     return { client: luck.of(clients), event, type, ...time(), properties: randomProperties(luck), id: uuidOf(index) };
   });
-  const orders = luck.some(0, 40, (index): Order => {
+  const orders = luck.some(0, 40 * times, (index): Order => {
     const payCents = luck.of([1, 600, 3_000, 64_800, 999_999_999]);
     const refundCents = luck.isTrue(0.7) ? 0 : luck.between(1, payCents);
     const ids = { client: luck.of(clients), traceId: `t${index}` };

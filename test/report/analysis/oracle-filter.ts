@@ -128,8 +128,8 @@ export function exactOf({ property, amount }: NumberOf, fact: Fact): bigint | un
   if (amount !== undefined) return order && BigInt(Number(orderColumn(order, amount))) * SCALE;
   const value = own((event ?? order)?.properties, property!);
   if (typeof value !== "number") return undefined;
-  const [whole = "", decimals = ""] = String(Math.abs(value)).split(".");
-  const digits = BigInt(whole + decimals.padEnd(6, "0"));
+  // A number has some sixteen digits: six decimal places of one above nine billion are not all its own.
+  const digits = BigInt(Math.round(Math.abs(value) * 1e6));
   return value < 0 ? -digits : digits;
 }
 
