@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { isDatabaseAway, isFaultOfData, noteDriverFailure } from "../../src/db/engine/failure.ts";
 import { inTransaction, onConnection, openPool } from "../../src/db/engine/pool.ts";
 import { execute, query, sql } from "../../src/db/engine/sql.ts";
-import type { Connection } from "../../src/db/server/server.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { connectionTo } from "../support/shared-server.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -43,6 +41,8 @@ test.each<[boolean, unknown]>([
   expect(isDatabaseAway(error)).toBe(away);
 });
 
+/** As Citus passes on what another machine says of a COPY. */
+const refused = (message: string) => Object.assign(new Error(message), { code: "XX000" });
 const failure = (code: string) => Object.assign(new Error(`It failed with ${code}.`), { code });
 
 test.each<[string, boolean, unknown]>([
@@ -65,6 +65,14 @@ test.each<[string, boolean, unknown]>([
   ["no more memory", false, failure("53200")],
   ["a trigger that raises an exception", false, failure("P0001")],
   ["an internal error of the database", false, failure("XX000")],
+  [
+    "a row that a machine of a cluster refuses",
+    true,
+    refused('new row for relation "t_1" violates check constraint "c_1"'),
+  ],
+  ["a key that a machine has already", true, refused('duplicate key value violates unique constraint "t_pkey_1"')],
+  ["a value too long for an index there", true, refused("index row size 2888 exceeds btree version 4 maximum 2704")],
+  ["a machine that is lost", false, refused("server closed the connection unexpectedly")],
   ["a lost connection", false, thrownByDriver(new Error("Connection terminated unexpectedly"))],
   ["a stream that was cut", false, failure("ERR_STREAM_PREMATURE_CLOSE")],
   ["a disk that cannot be read", false, failure("EIO")],
@@ -85,8 +93,7 @@ test("a server that never answers is away, for a statement and for a transaction
 });
 
 test("a connection to a server that takes no writes any more is not used again", async () => {
-  const connection = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection;
-  const pool = openPool(connection, { log, connectionsMax: 1, name: "test" });
+  const pool = openPool(connectionTo(database.name), { log, connectionsMax: 1, name: "test" });
   await onConnection(pool, (client) => client.query("set session characteristics as transaction read only"));
   const write = () => inTransaction(pool, (tx) => execute(tx, sql`delete from app`));
   await expect(write()).rejects.toMatchObject({ code: "25006" });

@@ -70,12 +70,30 @@ export function isTableMissing(error: unknown): boolean {
   return codeOf(error) === "42P01";
 }
 
+/** Whether this transaction and another waited for each other, and this one was ended. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === "40P01";
+}
+
 /** Whether a lock was held for longer than the statement was willing to wait. */
 export function isLockRefused(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/**
+ * What a machine refused of a COPY. Citus passes on its words, but with the code of an internal error, as for a lost machine:
+ * such a batch would be tried forever.
+ */
+const REFUSED_ELSEWHERE: readonly (readonly [RegExp, string])[] = [
+  [/^duplicate key value violates unique constraint/, "23505"],
+  [/^no partition of relation/, "23514"],
+  [/ violates (check|not-null) constraint /, "23000"],
+  [/^index row (size|requires) /, "54000"],
+];
+
 function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : undefined;
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== "string") return undefined;
+  if (code !== "XX000") return code;
+  return REFUSED_ELSEWHERE.find(([words]) => words.test(String(message)))?.[1] ?? code;
 }
