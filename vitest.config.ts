@@ -53,7 +53,8 @@ export default defineConfig({
           ...RUN,
           name: "rest",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/web/**"],
+          // What only a cluster can show; `npm run test:citus` names one.
+          exclude: ["test/web/**", ...(process.env.TEST_CITUS_URL ? [] : ["test/citus/**"])],
           // Tests wait for a disk or another process: two at a time left half of two cores idle.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

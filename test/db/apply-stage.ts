@@ -36,8 +36,8 @@ export class ApplyStage {
     this.term = term;
   }
 
-  static async open(): Promise<ApplyStage> {
-    const database = await migratedDatabase();
+  static async open(given?: TempDatabase): Promise<ApplyStage> {
+    const database = given ?? (await migratedDatabase());
     const [app, journal] = [await makeApp(database.pool), await openJournal(newFolder())];
     return new ApplyStage(database, app, journal, await claim(database.pool));
   }

@@ -11,12 +11,12 @@ export async function hasCitus(executor: Executor): Promise<boolean> {
   return (await query(executor, sql`select 1 from pg_extension where extname = 'citus'`)).length > 0;
 }
 
-/** The tables that Citus knows. Call it only where Citus is. */
-async function placedTables(executor: Executor): Promise<Set<string>> {
+/** The tables that Citus knows, without their partitions. Call it only where Citus is. */
+export async function placedTables(executor: Executor): Promise<Set<string>> {
   const rows = await query<{ name: string }>(
     executor,
     sql`select c.relname::text as name from pg_dist_partition d join pg_class c on c.oid = d.logicalrelid
-      join pg_namespace n on n.oid = c.relnamespace where n.nspname = current_schema()`,
+      join pg_namespace n on n.oid = c.relnamespace where n.nspname = current_schema() and not c.relispartition`,
   );
   return new Set(rows.map(({ name }) => name));
 }
@@ -49,12 +49,15 @@ async function bytesOf(executor: Executor, table: string): Promise<number> {
 
 /**
  * Distributes what is not distributed yet, one table after the other: every row is copied to its place and then deleted
- * here. An interrupted run continues with the next table. A server's start leaves filled tables as they are.
+ * here. An interrupted run continues with the next table, and deletes what it has left of the last one. A server's
+ * start leaves filled tables as they are.
  */
 export async function distribute(
   executor: Executor,
   { log, filled }: { log: Pick<Log, "info" | "warn">; filled: "distribute" | "leave" },
 ): Promise<void> {
+  if (!(await hasCitus(executor))) return;
+  await deleteLeftovers(executor);
   const plan = await planDistribution(executor);
   if (plan.length > 0 && filled === "leave" && (await isLeft(executor))) {
     log.warn(
@@ -65,10 +68,26 @@ export async function distribute(
   if (plan.length > 0) await distributeFunctions(executor);
   for (const [index, { table, kind, bytes }] of plan.entries()) {
     await execute(executor, placementOf(table, kind));
-    if (bytes > 0)
-      await execute(executor, sql`select truncate_local_data_after_distributing_table(${table}::regclass)`);
+    if (bytes > 0) await deleteHere(executor, table);
     log.info({ table, kind, bytes, done: index + 1, of: plan.length }, "A table was distributed.");
   }
+}
+
+/** Deletes the rows that a table had before it was distributed. Statements do not see them any more, but they take space. */
+async function deleteHere(executor: Executor, table: string): Promise<void> {
+  await execute(executor, sql`select truncate_local_data_after_distributing_table(${table}::regclass)`);
+}
+
+/** What a run left that was interrupted after a table was distributed, and before its rows were deleted here. */
+async function deleteLeftovers(executor: Executor): Promise<void> {
+  const rows = await query<{ name: string }>(
+    executor,
+    sql`select distinct root.relname::text as name from pg_dist_partition d join pg_class c on c.oid = d.logicalrelid
+      join pg_class root on root.oid = coalesce(pg_partition_root(c.oid), c.oid)
+      join pg_namespace n on n.oid = root.relnamespace
+      where n.nspname = current_schema() and c.relkind = 'r' and pg_relation_size(c.oid) > 0`,
+  );
+  for (const { name } of rows) await deleteHere(executor, name);
 }
 
 /** Whether the tables hold data, and nobody has begun to distribute them. */
