@@ -50,7 +50,7 @@ type RestoreDeps = {
  * Brings a backup back. Everything is checked before anything is changed; from the first change to the last the database
  * is marked, so that a server does not start on half of it and a repetition begins anew.
  *
- *   check files, key, journal ─▶ claim the empty database: mark ─▶ key, journal ─▶ tables ─▶ compare ─▶ migrate ─▶ unmark
+ *   check files, key, journal ─▶ claim the empty database: mark ─▶ key, journal ─▶ tables ─▶ compare ─▶ migrate ─▶ unmark ─▶ distribute
  */
 export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promise<Restored> {
   const { config, log, clock } = deps;
@@ -80,6 +80,8 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
       await assertSameSums(pool, manifest.database.sums);
       await migrate(pool, { log, clock, restore: { only: undefined } });
       const doubted = await finish(pool, { manifest, wish, nowMs: clock() });
+      // Where Citus is, the rows go to their machines. `database migrate` continues this when it is interrupted.
+      await migrate(pool, { log, clock, filled: "distribute" });
       return { manifest, ...placed, doubted, foreign };
     } finally {
       await stop();

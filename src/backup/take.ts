@@ -10,12 +10,13 @@ import { loadBackupSums } from "../db/backup-sums.ts";
 import { listSequences, listTables, lockTables, type StoredTable } from "../db/engine/catalog.ts";
 import { describeDatabase } from "../db/engine/database.ts";
 import { listMigrations } from "../db/engine/migrate.ts";
-import { openPool, transactionOn } from "../db/engine/pool.ts";
+import { openPool } from "../db/engine/pool.ts";
 import { assertRestored } from "../db/engine/restore-mark.ts";
 import { readTable, writePortably } from "../db/engine/table-copy.ts";
 import { loadInstallation } from "../db/installation.ts";
 import { loadOtherCursors, readCursors } from "../db/journal-cursor.ts";
 import type { Connection } from "../db/server/server.ts";
+import { atOneInstant } from "../db/standstill.ts";
 import { UsageError } from "../errors.ts";
 import { readId } from "../journal/journal-id.ts";
 import { syncFolder } from "../journal/segment.ts";
@@ -163,32 +164,28 @@ type Parts = { source: BackupSource; wish: BackupWish; room: Room; journalId: st
 
 async function saveTables(client: pg.PoolClient, { source, wish, room, journalId }: Parts) {
   const listed = await listTables(client, "durable");
-  return transactionOn(
-    client,
-    async (tx) => {
-      // The first statement that reads takes the snapshot: what it sees cannot be dropped any more.
-      await lockTables(tx, namesOf(listed));
-      await writePortably(tx);
-      const tables = await listTables(tx, "durable");
-      await lockTables(tx, namesOf(tables));
-      const { version } = await describeDatabase(tx);
-      const cursors = await readCursors(tx, journalId);
-      const others = await loadOtherCursors(tx, journalId);
-      const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
-      const saved = await saveEach(tx, tables, { wish, room });
-      const database: Manifest["database"] = {
-        kind: source.config.databaseUrl === "" ? "embedded" : "external",
-        postgres: version,
-        migrations: await listMigrations(tx),
-        tables: saved,
-        // After the tables: a sequence belongs to no snapshot, and must not be behind any row.
-        sequences: await listSequences(tx),
-        sums: await loadBackupSums(tx),
-      };
-      return { database, cursors, others, key };
-    },
-    "snapshot",
-  );
+  return atOneInstant(client, async (tx) => {
+    // The first statement that reads takes the snapshot: what it sees cannot be dropped any more.
+    await lockTables(tx, namesOf(listed));
+    await writePortably(tx);
+    const tables = await listTables(tx, "durable");
+    await lockTables(tx, namesOf(tables));
+    const { version } = await describeDatabase(tx);
+    const cursors = await readCursors(tx, journalId);
+    const others = await loadOtherCursors(tx, journalId);
+    const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
+    const saved = await saveEach(tx, tables, { wish, room });
+    const database: Manifest["database"] = {
+      kind: source.config.databaseUrl === "" ? "embedded" : "external",
+      postgres: version,
+      migrations: await listMigrations(tx),
+      tables: saved,
+      // After the tables: a sequence belongs to no snapshot, and must not be behind any row.
+      sequences: await listSequences(tx),
+      sums: await loadBackupSums(tx),
+    };
+    return { database, cursors, others, key };
+  });
 }
 
 /** What the tables do not have yet, up to what is acknowledged now. */

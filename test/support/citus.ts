@@ -34,6 +34,12 @@ export async function createDistributed(name: string): Promise<void> {
   });
 }
 
+/** Runs statements directly on a worker, beside the coordinator. */
+export async function onWorker<T>(name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const [, worker] = await machines();
+  return onNode(urlOf(name, worker!), work);
+}
+
 /** Citus keeps processes for every database, so none is left behind. */
 export async function dropDistributed(name: string): Promise<void> {
   for (const machine of await machines())
