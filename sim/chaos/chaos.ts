@@ -12,6 +12,8 @@ export type ChaosOptions = {
   peoplePerS: number;
   /** A site's journal is replayed after this many rounds there, and after its last one. */
   replayEvery: number;
+  /** An empty database for all rounds, instead of those that the faults name. */
+  databaseUrl?: string | undefined;
   onStep?: (what: string) => void;
   onRound?: (outcome: RoundOutcome) => void;
   signal?: AbortSignal;
@@ -20,7 +22,10 @@ export type ChaosOptions = {
 /** Runs round after round at the sites that the faults need; each site keeps its people and tables throughout. */
 export async function runChaos(options: ChaosOptions): Promise<RoundOutcome[]> {
   const { faults, form, seed, replayEvery, onStep = () => {}, onRound = () => {}, signal } = options;
-  const schedule = scheduleOf(faults, options);
+  const schedule = scheduleOf(
+    faults.map((fault) => (options.databaseUrl === undefined ? fault : { ...fault, at: "given" as const })),
+    options,
+  );
   const sites = new Map<SiteKind, Site>();
   const roundsAt = new Map<SiteKind, number>();
   const outcomes: RoundOutcome[] = [];

@@ -5,6 +5,7 @@ import { readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { madeAt } from "../made.ts";
 import { runChaos } from "./chaos.ts";
 import { FAULTS } from "./faults/faults.ts";
+import { PROCESS_KILLS } from "./faults/kills.ts";
 import { type NodesOptions, type NodesOutcome, runNodesChaos } from "./nodes/nodes-chaos.ts";
 import { NODES_FAULTS } from "./nodes/nodes-faults.ts";
 import { reliabilityPage } from "./reliability-page.ts";
@@ -22,6 +23,7 @@ docs/ARCHITECTURE.md against what was acknowledged. Ends with 1 if one is broken
   --rate N        people who arrive per second (10)
   --replay N      replay the journal every N rounds, and after the last one (20)
   --short         faults last only long enough to show their effect
+  --database URL  at an empty database of yours, such as one of a cluster: only kills of the server's processes
   --nodes         at an installation of several nodes that share a log; needs a nats-server
   --json FILE     write every round
   --markdown FILE write docs/RELIABILITY.md
@@ -40,6 +42,7 @@ const OPTIONS = {
   rate: { type: "string", default: "10" },
   replay: { type: "string", default: "20" },
   short: { type: "boolean" },
+  database: { type: "string" },
   nodes: { type: "boolean" },
   json: { type: "string" },
   markdown: { type: "string" },
@@ -66,7 +69,8 @@ await runProgram(async () => {
   const made = madeAt(startedMs);
   const outcomes = await runChaos({
     rounds,
-    faults: namedOf(FAULTS, given.faults),
+    faults: namedOf(given.database === undefined ? FAULTS : PROCESS_KILLS, given.faults),
+    databaseUrl: typeof given.database === "string" ? given.database : undefined,
     seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
     form: given.short === true ? "short" : "long",
     peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }),

@@ -31,11 +31,17 @@ import { until, WAIT_MS_MAX } from "./until.ts";
 
 /**
  * embedded: with the server's own PostgreSQL. external: with one behind a proxy that can be cut, and the journal on a small
- * disk.
+ * disk. given: with an empty database of somebody else's, such as one of a cluster, which is left as it is.
  */
-export type SiteKind = "embedded" | "external";
+export type SiteKind = "embedded" | "external" | "given";
 
-export type SiteOptions = { kind: SiteKind; seed: number; peoplePerS: number };
+export type SiteOptions = {
+  kind: SiteKind;
+  seed: number;
+  peoplePerS: number;
+  /** Of the database that is given. */
+  databaseUrl?: string | undefined;
+};
 
 const PATIENCE_MS = 300_000;
 const CONNECTIONS = 96;
@@ -68,6 +74,7 @@ export class Site {
   readonly #clock: { aheadMs: number };
   readonly database: ExternalDatabase | undefined;
   readonly line: DatabaseLine | undefined;
+  readonly #givenUrl: string | undefined;
   readonly disk: SmallDisk | undefined;
   readonly counterparts: Counterparts;
   /** Spans during which registrations were judged by a wrong clock. */
@@ -92,6 +99,7 @@ export class Site {
     port: number;
     database: ExternalDatabase | undefined;
     line: DatabaseLine | undefined;
+    givenUrl: string | undefined;
     disk: SmallDisk | undefined;
     counterparts: Counterparts;
     clock: { aheadMs: number };
@@ -101,6 +109,7 @@ export class Site {
     this.#port = parts.port;
     this.database = parts.database;
     this.line = parts.line;
+    this.#givenUrl = parts.givenUrl;
     this.disk = parts.disk;
     this.counterparts = parts.counterparts;
     this.#clock = parts.clock;
@@ -111,7 +120,7 @@ export class Site {
   }
 
   static async open(options: SiteOptions): Promise<Site> {
-    const { kind, seed } = options;
+    const { kind, seed, databaseUrl: givenUrl } = options;
     const folder = temporaryFolder();
     mkdirSync(folder.dataDir, { mode: 0o711 });
     const database = kind === "external" ? await ExternalDatabase.create() : undefined;
@@ -122,7 +131,7 @@ export class Site {
     const clock = { aheadMs: 0 };
     const counterparts = await startCounterparts(() => systemClock() + clock.aheadMs);
     const port = await quietPort(new Random(seed, "port", kind, process.pid));
-    const site = new Site({ kind, folder, port, database, line, disk, counterparts, clock });
+    const site = new Site({ kind, folder, port, database, line, givenUrl, disk, counterparts, clock });
     try {
       await site.#settle(options);
       return site;
@@ -170,7 +179,7 @@ export class Site {
       DATA_DIR: this.dataDir,
       LOG_LEVEL: "warn",
       ROLES: "http,apply",
-      DATABASE_URL: this.database?.urlBy(this.line!.port) ?? "",
+      DATABASE_URL: this.#databaseUrl() ?? "",
       // All people of the market call from this machine, each through a proxy that names their address.
       TRUSTED_PROXIES: "127.0.0.1",
       APPLE_ATTRIBUTION_URL: this.counterparts.appleUrl,
@@ -208,7 +217,7 @@ export class Site {
       DATA_DIR: dataDir,
       LOG_LEVEL: "warn",
       ROLES: "refresh,postback,cost",
-      DATABASE_URL: this.database?.urlBy(this.line!.port) ?? socketUrl(this.dataDir),
+      DATABASE_URL: this.#databaseUrl() ?? socketUrl(this.dataDir),
       DISK_FREE_BYTES_MIN: "0",
       POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S),
       POSTBACK_RETRY_S: "1,1,2,2,3,3,5,5",
@@ -218,9 +227,14 @@ export class Site {
     return ServerChild.start({ env, aheadMs: this.#clock.aheadMs });
   }
 
+  /** How the processes reach a database that is not the server's own. */
+  #databaseUrl(): string | undefined {
+    return this.database?.urlBy(this.line!.port) ?? this.#givenUrl;
+  }
+
   /** Opens a direct connection to the database, apart from the server's. */
   openPool(name?: string): pg.Pool {
-    const url = new URL(this.database?.url ?? socketUrl(this.dataDir));
+    const url = new URL(this.database?.url ?? this.#givenUrl ?? socketUrl(this.dataDir));
     if (name !== undefined) url.pathname = name;
     const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: "chaos" });
     // The database also dies under this pool.
@@ -284,7 +298,7 @@ export class Site {
   async #settle({ seed, peoplePerS }: SiteOptions): Promise<void> {
     await this.startServer();
     // The replay creates a database beside the server's own.
-    if (!this.database) await allowDatabases(this.dataDir);
+    if (this.kind === "embedded") await allowDatabases(this.dataDir);
     this.pool = this.openPool();
     const { timeZone, pool, url, dataDir } = this;
     const vault = openVault({ dataDir, secretKey: "" });

@@ -161,6 +161,9 @@ async function databaseIsBack({ site }: Trouble): Promise<void> {
   });
 }
 
+/** Kills of the server's own processes and threads, which can be inflicted whatever the database is. */
+export const PROCESS_KILLS: readonly Fault[] = [killServer, killStart, killApply, killJournal, killWorker, killAll];
+
 export const KILLS: readonly Fault[] = [
   ...[killServer, killStart, killDatabase, killBackend, killApply, killJournal, killWorker, killAll],
 ];
