@@ -9,6 +9,7 @@ import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake/pace.ts";
 import { type EntryLog, isRecord, type LogSource, type Position } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import {
   type Batch,
@@ -27,6 +28,12 @@ import { Tallies } from "./facts/tallies.ts";
 import { Partitions } from "./partitions.ts";
 import { Stretches } from "./stretches.ts";
 import { applyBatch, applySetAside, type BatchOutcome, endStretch, setAsideEntry } from "./transaction.ts";
+
+/**
+ * Where each app has transactions of its own, they share a longer stretch: a transaction on another machine has a higher price, whatever
+ * its size. Measured with two apps on Citus: 2 processor seconds less of 20.
+ */
+const APPS_TOGETHER = 4;
 
 /** Attempts to apply a batch that conflicts with another transaction, before it is halved. */
 const TRIES_MAX = 3;
@@ -94,7 +101,8 @@ export class Applier {
 
   constructor(options: ApplierOptions) {
     this.#options = options;
-    this.#stretches = options.sources.map((source) => new Stretches({ ...options, source }));
+    const bytesMax = () => (this.#isByApp ? APPS_TOGETHER : 1) * LIMITS.applyBatchBytes;
+    this.#stretches = options.sources.map((source) => new Stretches({ ...options, source, bytesMax }));
     this.#pace = new IntakePace(options.writtenBytes);
     this.#erasureDigest = new ErasureDigest(options.erasureKey);
     this.#partitions = new Partitions(options);

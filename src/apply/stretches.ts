@@ -5,7 +5,6 @@ import { readCursor } from "../db/journal-cursor.ts";
 import { collectAfterBody, collectGarbage } from "../garbage.ts";
 import type { LogReader, LogSource } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
-import { LIMITS } from "../limits.ts";
 import { isLarge, isLargeItem, type Stretch } from "./batch.ts";
 import { type DecodedEntry, decodeItem } from "./entry/decode.ts";
 
@@ -24,6 +23,8 @@ type StretchesOptions = {
   source: LogSource;
   /** Shared with the thread that judges large bodies, if there is one. */
   largeTurn?: LargeTurn;
+  /** The size of a stretch; it ends with the entry that reaches it. */
+  bytesMax: () => number;
 };
 
 /** Reads a partition from its cursor on, stretch by stretch, and one stretch ahead when asked to. */
@@ -95,14 +96,14 @@ export class Stretches {
   }
 
   async #read(): Promise<Stretch | undefined> {
-    const { pool, source } = this.#options;
+    const { pool, source, bytesMax } = this.#options;
     this.#reader ??= source.read(await readCursor(pool, source));
     const { position: from } = this.#reader;
     const until = source.end();
     const entries: DecodedEntry[] = [];
     let sliceStartedMs = elapsedMs();
     // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
-    for (let bytes = 0; bytes < LIMITS.applyBatchBytes; ) {
+    for (let bytes = 0; bytes < bytesMax(); ) {
       const item = await this.#reader.next(until);
       if (!item) break;
       if (isLargeItem(item)) await this.#takeLargeTurn();
