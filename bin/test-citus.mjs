@@ -1,5 +1,6 @@
-// `npm run test:citus -- --url postgres://…/db`: the tests of the database on a cluster of Citus, each test file in a database of its own
-// that is made on all machines that the given one knows. The ordinary test command needs no cluster.
+// `npm run test:citus -- --url postgres://…/db [test files]`: the tests of the database on a cluster of Citus, and those that only
+// a cluster can show (test/citus), a chaos run among them. Each test file has a database of its own, which is made on
+// all machines that the given one knows, and dropped afterwards. The ordinary test command needs no cluster.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,7 @@ if (flag !== "--url" || !url) {
   );
   process.exit(2);
 }
-const tests = rest.length > 0 ? rest : ["test/db", "test/postback"];
+const tests = rest.length > 0 ? rest : ["test/db", "test/postback", "test/backup/restore.test.ts", "test/citus"];
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
 const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
   cwd: root,

@@ -1,15 +1,15 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
 import { ApplyLock } from "../../src/db/lock/apply-lock.ts";
 import { APPLY_LOCK_KEY, showsLife } from "../../src/db/lock/lock-session.ts";
 import { type Connection, Server } from "../../src/db/server/server.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
-import { databaseUrl, sharedServer } from "../support/shared-server.ts";
+import { connectionTo, databaseUrl } from "../support/shared-server.ts";
 import { ApplyStage, claim, NOW_MS, pay } from "./apply-stage.ts";
+import { countWaiting } from "./temp-database.ts";
 
 let stage: ApplyStage;
 beforeAll(async () => {
@@ -102,7 +102,7 @@ describe("the lock", () => {
   const said: string[] = [];
 
   beforeEach(async () => {
-    connection = { ...embeddedConnection(sharedServer().dataDir), database: stage.database.name } as Connection;
+    connection = connectionTo(stage.database.name);
     other = new pg.Client(await new Server(connection).target(5_000));
     await other.connect();
     said.length = 0;
@@ -185,10 +185,4 @@ async function holder() {
   return (await stage.pool.query("select * from apply_holder")).rows[0];
 }
 
-/** The number of sessions of this database that wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await stage.pool.query(
-    "select count(*) as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-  );
-  return rows[0].count;
-}
+const waiting = () => countWaiting(stage.pool);

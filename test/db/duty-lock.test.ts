@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { DutyLock } from "../../src/db/lock/duty-lock.ts";
 import { noteNode } from "../../src/db/node.ts";
-import { type Connection, Server } from "../../src/db/server/server.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { Server } from "../../src/db/server/server.ts";
+import { connectionTo } from "../support/shared-server.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
 let server: Server;
 beforeAll(async () => {
   database = await migratedDatabase();
-  server = new Server({ ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection);
+  server = new Server(connectionTo(database.name));
 });
 afterAll(() => database.drop());
 

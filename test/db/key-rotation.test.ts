@@ -8,17 +8,15 @@ import { loadApps } from "../../src/db/app.ts";
 import { beginAuthorisation } from "../../src/db/authorisation.ts";
 import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";
 import { createDeveloperApp, loadDeveloperApps } from "../../src/db/developer-app.ts";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { openPool } from "../../src/db/engine/pool.ts";
 import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
 import { loadAccounts, storeAccount } from "../../src/db/platform-account.ts";
 import { loadPlatformSecrets, storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
 import { beginSecondFactor, loadSecondFactor } from "../../src/db/second-factor.ts";
-import type { Connection } from "../../src/db/server/server.ts";
 import { openKeys } from "../../src/installation.ts";
 import { openVault, type Vault, vaultOfKey } from "../../src/vault.ts";
-import { sharedServer, TEST_KEY } from "../support/shared-server.ts";
+import { connectionTo, TEST_KEY } from "../support/shared-server.ts";
 import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 const NEW_KEY = "e5".repeat(32);
@@ -107,8 +105,7 @@ test("the current key is refused as the new one", async () => {
 });
 
 test("nothing is rotated while another process uses the database", async () => {
-  const connection = embeddedConnection(sharedServer().dataDir) as Connection & { kind: "local" };
-  const other = openPool({ ...connection, database: database.name }, { log, connectionsMax: 1, name: "apply" });
+  const other = openPool(connectionTo(database.name), { log, connectionsMax: 1, name: "apply" });
   await other.query("select 1");
   await expect(rotate(NEW_KEY)).rejects.toThrow(/1 connections to this database belong to running servers/);
   await other.end();

@@ -3,14 +3,15 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ApplyThread } from "../../src/apply/apply-thread.ts";
 import type { WorkerMessage, WorkerSettings } from "../../src/apply/worker.ts";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { Server as DatabaseServer } from "../../src/db/server/server.ts";
 import { ROOT } from "../process/launch.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { connectionTo } from "../support/shared-server.ts";
 import { ApplyStage, claim, ERASURE_KEY } from "./apply-stage.ts";
 import { log } from "./temp-database.ts";
 
@@ -19,10 +20,10 @@ class Line {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
 
-  private constructor(server: Server, path: string) {
+  private constructor(server: Server, { host, port }: pg.ClientConfig) {
     this.#server = server;
     server.on("connection", (near) => {
-      const far = connect(path);
+      const far = host!.startsWith("/") ? connect(join(host!, `.s.PGSQL.${port}`)) : connect(port!, host);
       this.#sockets.push(near, far);
       for (const socket of [near, far]) socket.on("error", () => {});
       near.pipe(far);
@@ -30,10 +31,10 @@ class Line {
     });
   }
 
-  static async open({ host, port }: { host: string; port: number }): Promise<Line> {
+  static async open(target: pg.ClientConfig): Promise<Line> {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new Line(server, join(host, `.s.PGSQL.${port}`));
+    return new Line(server, target);
   }
 
   get port(): number {
@@ -52,6 +53,7 @@ class Line {
 }
 
 let stage: ApplyStage;
+let target: pg.ClientConfig;
 let line: Line;
 beforeAll(async () => {
   stage = await ApplyStage.open();
@@ -59,19 +61,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   stage.term = await claim(stage.pool);
   await stage.begin();
-  line = await Line.open(cluster());
+  target = await new DatabaseServer(connectionTo(stage.database.name)).target(PATIENCE_MS);
+  line = await Line.open(target);
   return () => line.close();
 });
 afterAll(() => stage.close());
 
-function cluster() {
-  const connection = embeddedConnection(sharedServer().dataDir);
-  if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");
-  return connection;
-}
-
 function settings(): Omit<WorkerSettings, "written"> {
-  const { user, password } = cluster();
+  const { user, password = "" } = target;
   const url = `postgres://${user}:${password}@127.0.0.1:${line.port}/${stage.database.name}?sslmode=disable`;
   return {
     connection: { kind: "url", url, sessions: "own" },

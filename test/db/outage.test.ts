@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isDatabaseAway } from "../../src/db/engine/failure.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { lockAppCursor, lockCursor } from "../../src/db/journal-cursor.ts";
 import { ApplyStage, pay } from "./apply-stage.ts";
+import { countWaiting } from "./temp-database.ts";
 
 let stage: ApplyStage;
 beforeAll(async () => {
@@ -19,24 +20,26 @@ async function payments(count: number, from = 0): Promise<void> {
   }
 }
 
-const waitsForLock = async () =>
-  (
-    await stage.pool.query(
-      "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-    )
-  ).rows;
+/** Ends the session whose statement waits for another transaction. */
+async function endWaiting(): Promise<void> {
+  await expect.poll(() => countWaiting(stage.pool)).toBe(1);
+  await stage.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active'
+       and application_name = 'touchpoint test' and pid <> pg_backend_pid()`,
+  );
+}
 
 test("a batch whose connection is lost in the middle is applied once, by the next turn", async () => {
   await payments(5);
   const holder = await stage.pool.connect();
   await holder.query("begin");
   await lockCursor(holder, stage.cursor);
+  await lockAppCursor(holder, { ...stage.cursor, appId: stage.app.appId });
   const turn = stage.applier.turn().then(
     () => undefined,
     (error: unknown) => error,
   );
-  await expect.poll(waitsForLock).toHaveLength(1);
-  await stage.pool.query("select pg_terminate_backend($1)", [(await waitsForLock())[0].pid]);
+  await endWaiting();
   expect(isDatabaseAway(await turn)).toBe(true);
   await holder.query("rollback");
   holder.release();

@@ -8,6 +8,7 @@ import { POSTBACK_STATUS } from "../../src/domain/postback/postback.ts";
 import { laneOf } from "../../src/domain/postback/postback-book.ts";
 import { PostbackStage } from "../postback/postback-stage.ts";
 import { pay } from "./apply-stage.ts";
+import { countWaiting } from "./temp-database.ts";
 
 let stage: PostbackStage;
 beforeAll(async () => {
@@ -60,15 +61,7 @@ const record = (outcome: PostbackOutcome, whenRecorded: () => Promise<void> = as
     await whenRecorded();
   });
 
-const untilOneWaits = () =>
-  expect
-    .poll(async () => {
-      const { rowCount } = await stage.pool.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount;
-    })
-    .toBe(1);
+const untilOneWaits = () => expect.poll(() => countWaiting(stage.pool)).toBe(1);
 
 const ACCEPTED = { status: POSTBACK_STATUS.accepted, reason: "", backCents: 600, acceptedDay: "2024-06-15" } as const;
 

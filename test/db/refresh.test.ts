@@ -12,7 +12,7 @@ import {
 import { emptyFacts } from "../../src/db/facts.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, track } from "./apply-stage.ts";
-import { rowsOf } from "./temp-database.ts";
+import { countWaiting, rowsOf } from "./temp-database.ts";
 
 let stage: ApplyStage;
 beforeAll(async () => {
@@ -178,12 +178,7 @@ describe("data that arrives while a slice is being counted", () => {
 
 /** Waits until a statement waits for another transaction. */
 async function waitForLock(): Promise<void> {
-  for (;;) {
-    const { rows } = await stage.pool.query(
-      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    if (rows.length > 0) return;
-  }
+  while ((await countWaiting(stage.pool)) === 0);
 }
 
 test("slices that another process counts are skipped, and nothing is lost or counted twice", async () => {

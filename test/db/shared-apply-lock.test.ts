@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { assertApplies, claimApply, claimPartition, type Terms } from "../../src/db/apply-holder.ts";
-import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { ApplyLock } from "../../src/db/lock/apply-lock.ts";
 import { loadHeldPartitions } from "../../src/db/lock/partition-locks.ts";
 import { SharedApplyLock } from "../../src/db/lock/shared-apply-lock.ts";
 import { noteNode } from "../../src/db/node.ts";
 import type { Connection } from "../../src/db/server/server.ts";
 import type { Loop } from "../../src/loop.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { connectionTo } from "../support/shared-server.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 const PARTITIONS = 4;
@@ -19,7 +18,7 @@ let ends: (() => Promise<void>)[];
 
 beforeAll(async () => {
   database = await migratedDatabase();
-  connection = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection;
+  connection = connectionTo(database.name);
 });
 beforeEach(() => {
   ends = [];

@@ -17,7 +17,13 @@ import { MIGRATED, sharedServer, TEST_KEY } from "../support/shared-server.ts";
  * A dropped database has no connections any more, but stays until its cluster goes: to remove a single database, PostgreSQL
  * first writes all dirty pages of every database to disk.
  */
-export type TempDatabase = { name: string; pool: pg.Pool; drop(): Promise<void> };
+export type TempDatabase = {
+  name: string;
+  pool: pg.Pool;
+  /** Connections of the caller's own. */
+  open(): pg.Pool;
+  drop(): Promise<void>;
+};
 
 export const log = createLog("silent");
 export const vault = openVault(TEST_KEY);
@@ -42,24 +48,41 @@ async function copyOf(template: string): Promise<TempDatabase> {
   } finally {
     await cluster.end();
   }
-  const pool = server.database(name);
-  return { name, pool, drop: () => pool.end() };
+  const open = () => server.database(name);
+  const pool = open();
+  return { name, pool, open, drop: () => pool.end() };
 }
 
 /** A database of several machines cannot be copied. */
 async function distributed(name: string, template: string): Promise<TempDatabase> {
   await createDistributed(name);
   if (template === MIGRATED) await migrateDistributed(name, TEST_KEY);
-  const pool = distributedPool(name);
+  const open = () => distributedPool(name);
+  const pool = open();
   const drop = async () => {
     await pool.end();
     await dropDistributed(name);
   };
-  return { name, pool, drop };
+  return { name, pool, open, drop };
+}
+
+/** Connections to another database of the server that the tests' databases are on. */
+export function besideThem(): pg.Pool {
+  return CITUS_URL === "" ? sharedServer().database() : distributedPool("postgres");
 }
 
 export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise<App> {
   return insertApp(executor, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
+}
+
+const WAITING =
+  "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+
+/** How many statements of the database wait for another transaction, on whichever machine. */
+export async function countWaiting(pool: pg.Pool): Promise<number> {
+  const anywhere = "select sum(result::int)::int as count from run_command_on_all_nodes($1)";
+  const { rows } = CITUS_URL === "" ? await pool.query(WAITING) : await pool.query(anywhere, [WAITING]);
+  return rows[0].count;
 }
 
 /** The rows of a table as objects in a fixed order, so that two databases can be compared. */

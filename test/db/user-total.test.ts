@@ -5,6 +5,7 @@ import { showPostbacksInOrders } from "../../src/db/postback.ts";
 import { readOrderList, runOrderList } from "../../src/report/list/order-list.ts";
 import { readUserList, runUserList } from "../../src/report/list/user-list.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, track } from "./apply-stage.ts";
+import { countWaiting } from "./temp-database.ts";
 
 let stage: ApplyStage;
 beforeAll(async () => {
@@ -112,15 +113,7 @@ test("what a platform is told of an order while apply moves its user is counted 
   expect(await totals()).toEqual([total(u)]);
 });
 
-const untilOneWaits = () =>
-  expect
-    .poll(async () => {
-      const { rowCount } = await stage.pool.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount;
-    })
-    .toBe(1);
+const untilOneWaits = () => expect.poll(() => countWaiting(stage.pool)).toBe(1);
 
 test("a renamed user is counted as before, and an erased one no more, with the next greatest payment in place", async () => {
   for (const [client, cents] of [

@@ -8,7 +8,6 @@ import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.t
 import { createPostbackRule } from "../../src/db/postback-rule.ts";
 import type { PostbackWorker } from "../../src/postback/worker.ts";
 import { NOW_MS, pay } from "../db/apply-stage.ts";
-import { sharedServer } from "../support/shared-server.ts";
 import { BACK_OFF_MS, PostbackStage } from "./postback-stage.ts";
 
 let stage: PostbackStage;
@@ -103,7 +102,7 @@ async function people(prefix: string, count: number): Promise<void> {
 type Process = { worker: PostbackWorker; stopping: AbortController; die(): Promise<void> };
 
 function startProcess(): Process {
-  const pool = sharedServer().database(stage.stage.database.name);
+  const pool = stage.stage.database.open();
   const worker = stage.worker({ pool, deadlineMs: 150 });
   const stopping = new AbortController();
   return {

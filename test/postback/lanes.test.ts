@@ -5,7 +5,7 @@ import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/o
 import { loadPauses } from "../../src/db/lane-pause.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { pay } from "../db/apply-stage.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { besideThem } from "../db/temp-database.ts";
 import { Gate } from "./gate.ts";
 import { LEASE_MS, PostbackStage, until } from "./postback-stage.ts";
 
@@ -148,7 +148,7 @@ describe("a platform that is down", () => {
 describe("a database that is away", () => {
   /** Blocks new connections to the stage's database, and ends those of clients. Autovacuum is not ours to end. */
   async function outage(): Promise<() => Promise<void>> {
-    const admin = stage.ownPool(sharedServer().database());
+    const admin = stage.ownPool(besideThem());
     const { name } = stage.stage.database;
     await admin.query(`alter database ${name} allow_connections false`);
     await admin.query(
@@ -209,7 +209,7 @@ test("outcomes that wait for the database delay no calls, until there are too ma
   const holder = await stage.pool.connect();
   try {
     await holder.query("begin");
-    await holder.query("select 1 from postback for update");
+    await holder.query("select 1 from postback where app_id = $1 for update", [stage.stage.app.appId]);
     await worker.turn(never);
     await until(() => engine.accepted.length >= held);
     const claimed = (await stage.outbox("in_flight")).filter(({ in_flight }) => in_flight);

@@ -8,7 +8,6 @@ import { loadReaches } from "../../src/db/platform-account.ts";
 import { laneOf } from "../../src/domain/postback/postback-book.ts";
 import { NOW_MS, pay } from "../db/apply-stage.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { sharedServer } from "../support/shared-server.ts";
 import { BACK_OFF_MS, PostbackStage, until } from "./postback-stage.ts";
 
 let stage: PostbackStage;
@@ -289,7 +288,7 @@ test("a click that comes while a sender skips the postback for want of it is use
 
 /** Gives out one connection for a transaction; further callers wait until the gate opens. */
 function gatedPool(): { pool: pg.Pool & { waiting: number }; open: () => void } {
-  const pool = stage.ownPool(sharedServer().database(stage.stage.database.name)) as pg.Pool & { waiting: number };
+  const pool = stage.ownPool(stage.stage.database.open()) as pg.Pool & { waiting: number };
   const connect = pool.connect.bind(pool);
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

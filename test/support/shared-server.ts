@@ -7,8 +7,10 @@ import { allowDatabases } from "../../sim/chaos/superuser.ts";
 import { systemClock } from "../../src/clock.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { migrate } from "../../src/db/engine/migrate.ts";
+import type { Connection } from "../../src/db/server/server.ts";
 import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
+import { CITUS_URL, distributedUrl } from "./citus.ts";
 import { stopKept } from "./kept-server.ts";
 import { makeTemplate, prepareDataDir } from "./prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
@@ -66,8 +68,17 @@ export function sharedServer(): Touchpoint {
   return shared;
 }
 
+/** How a process of its own reaches a test's database. */
+export function connectionTo(name: string): Connection {
+  if (CITUS_URL !== "") return { kind: "url", url: distributedUrl(name), sessions: "own" };
+  const connection = embeddedConnection(sharedServer().dataDir);
+  if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");
+  return { ...connection, database: name };
+}
+
 /** DATABASE_URL of a database on the shared server's cluster, for a server without its own. */
 export function databaseUrl(name: string, login?: string): string {
+  if (CITUS_URL !== "") return distributedUrl(name);
   const connection = embeddedConnection(sharedServer().dataDir);
   if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");
   const { user, password, host, port } = connection;

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { embeddedConnection } from "../../../src/db/engine/embedded-role.ts";
 import { openPool } from "../../../src/db/engine/pool.ts";
 import { compile, execute, identifier, literal, query, readBoth, sql } from "../../../src/db/engine/sql.ts";
-import type { Connection } from "../../../src/db/server/server.ts";
-import { sharedServer } from "../../support/shared-server.ts";
+import { connectionTo } from "../../support/shared-server.ts";
 import { migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
@@ -137,8 +135,7 @@ test("a statement without columns has no rows, and two statements of one shape s
 });
 
 test("two readings share a connection while there is only one, and else run at the same time", async () => {
-  const connection = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as Connection;
-  const pool = openPool(connection, { log: { warn: () => {} }, connectionsMax: 2, name: "test" });
+  const pool = openPool(connectionTo(database.name), { log: { warn: () => {} }, connectionsMax: 2, name: "test" });
   let running = 0;
   let most = 0;
   const reading = async () => {

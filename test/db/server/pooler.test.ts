@@ -1,6 +1,5 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { embeddedConnection } from "../../../src/db/engine/embedded-role.ts";
 import { inTransaction, openPool, type PoolOptions } from "../../../src/db/engine/pool.ts";
 import { execute, query, sql } from "../../../src/db/engine/sql.ts";
 import { type Connection, Server } from "../../../src/db/server/server.ts";
@@ -9,19 +8,19 @@ import { createExternalApp } from "../../crash/external-app.ts";
 import { attemptStart, makeDataDir } from "../../process/launch.ts";
 import { LendingPooler, SESSIONS } from "../../support/lending-pooler.ts";
 import { eventually, PATIENCE_MS } from "../../support/patience.ts";
-import { databaseUrl, sharedServer } from "../../support/shared-server.ts";
+import { connectionTo, databaseUrl } from "../../support/shared-server.ts";
 import { cleanUp, TouchpointProcess } from "../../support/touchpoint.ts";
 import { createDatabase, log, migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
 let pooler: LendingPooler;
-let direct: Connection & { kind: "local" };
+let direct: Connection;
 let lentUrl: string;
 beforeAll(async () => {
   database = await migratedDatabase();
   // As a PostgreSQL with the usual settings has it.
   await database.pool.query(`alter database ${database.name} set jit = on`);
-  direct = { ...embeddedConnection(sharedServer().dataDir), database: database.name } as typeof direct;
+  direct = connectionTo(database.name);
   pooler = await LendingPooler.start(await new Server(direct).target(PATIENCE_MS));
   lentUrl = `postgres://nobody@127.0.0.1:${pooler.port}/${database.name}`;
 });
