@@ -99,7 +99,7 @@ test("a batch whose machine has vanished is applied on another connection once t
     await expect.poll(async () => (await waiting()).length).toBe(1);
     line.vanish();
     // On the machine that takes its place there are no sessions of the old one.
-    for (const { pid } of await waiting()) await stage.pool.query("select pg_terminate_backend($1)", [pid]);
+    for (const { pid } of await waiting()) await stage.pool.query("select pg_terminate_backend($1::int)", [pid]);
     await inTheWay.query("rollback");
     void thread.hold([undefined], "lost");
     stage.term = await claim(stage.pool);

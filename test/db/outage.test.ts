@@ -54,7 +54,7 @@ test("a connection lost while its transaction is idle fails that transaction, no
     expect(tx.listenerCount("error")).toBeGreaterThan(0);
     const lost = once(tx, "error");
     const { rows } = await tx.query("select pg_backend_pid() as pid");
-    await stage.pool.query("select pg_terminate_backend($1)", [rows[0].pid]);
+    await stage.pool.query("select pg_terminate_backend($1::int)", [rows[0].pid]);
     await lost;
     await tx.query("select 1");
   });
