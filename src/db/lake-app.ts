@@ -3,6 +3,7 @@ import { waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, oneOf, query, sql } from "./engine/sql.ts";
+import { nextMark } from "./lake-mark.ts";
 
 /**
  * How far an app's events are in the lake, by the time of their receipt. Those before `writtenUntilMs` are in files. What
@@ -78,7 +79,7 @@ export async function beginLakeApp(pool: pg.Pool, appId: number): Promise<void> 
       tx,
       sql`insert into lake_mark (app_id, kind, day, again, marked, since_ms, received_ms)
         select ${appId}::int, kind, day, true, number, 0, received_ms
-        from (select nextval('mark_number') as number offset 0) mark, (
+        from ${await nextMark(tx)}, (
           select 'events' as kind, day, max(received_at_ms) as received_ms from event where app_id = ${appId} group by day
           union all select 'orders', day, 0 from orders where app_id = ${appId} group by day
           union all select 'users', registered_day, 0 from user_total where app_id = ${appId} group by registered_day

@@ -20,8 +20,11 @@ const onConflict = sql`on conflict (app_id, kind, day) do update
   set marked = excluded.marked, again = lake_mark.again or excluded.again,
     received_ms = greatest(lake_mark.received_ms, excluded.received_ms)`;
 
-/** One number for all marks of a statement. Not called for each row: on a distributed table it could not be pushed down. */
-const number = sql`(select nextval('mark_number') as number offset 0) mark`;
+/** One number for all marks of a statement. Taken beforehand: of a cluster's machines, only the coordinator counts. */
+export async function nextMark(tx: Executor): Promise<Sql> {
+  const [row] = await query<{ number: number }>(tx, sql`select nextval('mark_number') as number`);
+  return sql`(select ${row!.number}::bigint as number) mark`;
+}
 
 /** Marks different days of apps that have a lake, in sorted order, so that two transactions cannot deadlock. */
 export async function markLake(tx: Executor, days: readonly MarkedDay[], sinceMs: number): Promise<void> {
@@ -35,7 +38,8 @@ export async function markLake(tx: Executor, days: readonly MarkedDay[], sinceMs
   });
   await execute(
     tx,
-    sql`${insertMarks} select app_id, kind, day, again, number, ${sinceMs}::bigint, received_ms from ${number}, ${wanted}
+    sql`${insertMarks} select app_id, kind, day, again, number, ${sinceMs}::bigint, received_ms
+      from ${await nextMark(tx)}, ${wanted}
       where exists (select 1 from lake_app a where a.app_id = wanted.app_id)
       order by app_id, kind, day ${onConflict}`,
     "mark_lake",
@@ -47,7 +51,7 @@ export async function markLakeOfUser(tx: Executor, { appId, clientId }: UserKey,
   const own = sql`app_id = ${appId} and client_id = ${clientId}`;
   await execute(
     tx,
-    sql`${insertMarks} select ${appId}::int, kind, day, true, number, ${sinceMs}::bigint, 0 from ${number}, (
+    sql`${insertMarks} select ${appId}::int, kind, day, true, number, ${sinceMs}::bigint, 0 from ${await nextMark(tx)}, (
         select 'events' as kind, day from event where ${own}
         union select 'orders', day from orders where ${own}
         union select 'users', registered_day from user_account where ${own}) named
