@@ -48,6 +48,8 @@ export async function runChaos(options: ChaosOptions): Promise<RoundOutcome[]> {
       if (isLast || outcome.failure !== undefined) {
         sites.delete(fault.at);
         await leave(site);
+        // The database that was given is not empty any more.
+        if (fault.at === "given") break;
       }
     }
   } finally {

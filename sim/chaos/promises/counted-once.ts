@@ -29,12 +29,14 @@ async function minutesAddUp({ site, findings }: Audit, ledger: (typeof LEDGERS)[
 /** Checks every app, including those used only by the fuzzer and the limit tests. */
 async function entriesCounted({ site, findings }: Audit): Promise<void> {
   const { rows } = await site.pool.query(
-    `select a.app_id as app,
-       coalesce((select sum(events) from ledger_minute l where l.app_id = a.app_id and outcome = 'received'), 0)::float8 as events,
-       coalesce((select sum(events) from touch_minute t where t.app_id = a.app_id and outcome = 'received'), 0)::float8 as touches,
-       coalesce((select sum(events) from ledger_minute l where l.app_id = a.app_id and outcome = 'stored'), 0)::float8 as stored,
-       (select count(*) from event e where e.app_id = a.app_id)::float8 as rows
-     from app a`,
+    `with ledger as materialized (
+       select app_id, sum(events) filter (where outcome = 'received') as received,
+         sum(events) filter (where outcome = 'stored') as stored from ledger_minute group by 1),
+     touched as materialized (select app_id, sum(events) as received from touch_minute where outcome = 'received' group by 1),
+     there as materialized (select app_id, count(*) as rows from event group by 1)
+     select app_id as app, coalesce(l.received, 0)::float8 as events, coalesce(t.received, 0)::float8 as touches,
+       coalesce(l.stored, 0)::float8 as stored, coalesce(e.rows, 0)::float8 as rows
+     from app left join ledger l using (app_id) left join touched t using (app_id) left join there e using (app_id)`,
   );
   for (const { app, events, touches, stored, rows: there } of rows) {
     const should = site.journal.sumsOf(app);

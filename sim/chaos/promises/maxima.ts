@@ -37,7 +37,7 @@ export async function maxima({ site, findings }: Audit): Promise<void> {
   const { rows } = await site.pool.query(
     // Some names end with the id of their process's folder.
     `select regexp_replace(application_name, ' [0-9a-f-]{36}$', '') as name, count(*)::int as count from pg_stat_activity
-      where application_name like 'touchpoint %' group by 1`,
+      where application_name like 'touchpoint %' and datname = current_database() group by 1`,
   );
   findings.none(
     8,

@@ -20,7 +20,7 @@ const SETTINGS_AMONG_FACTS: readonly string[] = ["event_meta", "property_meta"];
 /** Tables made from the journal, or counted or queued from those: all are empty before the journal is applied. */
 const NOT_COPIED: readonly string[] = [
   ...DECIDED.filter((table) => !SETTINGS_AMONG_FACTS.includes(table)),
-  ...["asa_token", "cube", "dirty_day", "outbox", "migration"],
+  ...["app_cursor", "asa_token", "cube", "dirty_day", "outbox", "migration"],
 ];
 /** Postbacks survive a replay: it sends nothing again, and its orders show the earlier outcomes. */
 const COMPARED = [...DECIDED, "postback", "outbox"];
