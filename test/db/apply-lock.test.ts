@@ -130,7 +130,9 @@ describe("the lock", () => {
   test("is refused with a message when such a holder stays", async () => {
     const { id } = (await takenByOther()).rows[0];
     await expect(lock.take(connection, 1)).rejects.toThrow(
-      new RegExp(`^Another process applies into this database already: .*database session ${id}\\. Only one can at a time`),
+      new RegExp(
+        `^Another process applies into this database already: .*database session ${id}\\. Only one can at a time`,
+      ),
     );
   });
 
