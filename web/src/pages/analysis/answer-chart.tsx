@@ -3,13 +3,13 @@ import type { EventsLine } from "../../../../src/contract/analysis/events.ts";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Chart } from "../../ui/chart.tsx";
-import type { Asked } from "./answer-query.ts";
+import type { AskedEvents } from "./answer-query.ts";
 import type { LineNames } from "./line-names.ts";
 import { texts } from "./texts.ts";
 
 const LINES_MAX = 20;
 
-type AnswerChartProps = { asked: Asked; type: string; names: LineNames };
+type AnswerChartProps = { asked: AskedEvents; type: string; names: LineNames };
 
 /** Lines or bars over time; without buckets, a bar for each line. The earlier range is dashed, in the same colours. */
 export function AnswerChart({ asked, type, names }: AnswerChartProps) {

@@ -3,7 +3,7 @@ import type { EventsCell, EventsLine } from "../../../../src/contract/analysis/e
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import type { Asked } from "./answer-query.ts";
+import type { AskedEvents } from "./answer-query.ts";
 import type { LineNames } from "./line-names.ts";
 import { letterOf } from "./state.ts";
 import { texts } from "./texts.ts";
@@ -11,7 +11,7 @@ import { type Opened, UsersDialog } from "./users-dialog.tsx";
 
 const BUCKETS_MAX = 62;
 
-type AnswerTableProps = { asked: Asked; names: LineNames };
+type AnswerTableProps = { asked: AskedEvents; names: LineNames };
 
 /** A row for each line, a column for each bucket. A number of a series opens to its users; one of a formula has none. */
 export function AnswerTable({ asked, names }: AnswerTableProps) {
@@ -67,7 +67,9 @@ function Values({ asked, names, line, at, onOpen }: ValuesProps) {
     const cell = cellOf(asked, line, { at, isEarlier });
     const bucket = at === undefined ? undefined : (isEarlier ? answer.earlier_buckets : answer.buckets)?.[at];
     return (
-      cell && (() => onOpen({ question, cell, title: [names.full(line), ...(bucket ? [bucket] : [])].join(" · ") }))
+      cell &&
+      (() =>
+        onOpen({ name: "events", question, cell, title: [names.full(line), ...(bucket ? [bucket] : [])].join(" · ") }))
     );
   };
   if (!line.earlier) return <Value value={value} name={names.full(line)} onOpen={open(false)} />;
@@ -106,7 +108,7 @@ function Change({ value, before }: { value: number | null; before: number | null
 
 /** The number as the server names it, or undefined if it is computed by a formula. */
 function cellOf(
-  { question, answer }: Asked,
+  { question, answer }: AskedEvents,
   line: EventsLine,
   { at, isEarlier }: { at: number | undefined; isEarlier: boolean },
 ): EventsCell | undefined {

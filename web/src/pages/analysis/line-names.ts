@@ -1,4 +1,5 @@
 import type { EventsLine, EventsQuestion, Series } from "../../../../src/contract/analysis/events.ts";
+import type { Source } from "../../../../src/contract/analysis/question.ts";
 import { useKnownNames } from "../../analysis/known-names.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useTexts } from "../../texts.ts";
@@ -38,9 +39,19 @@ export function useLineNames({ series, split = [] }: EventsQuestion): LineNames 
   };
 }
 
-function seriesName({ source, event, measure, property, amount, percent }: Series, text: typeof texts.en): string {
-  const what = source === "order" ? text.sources.order : (event ?? text.everyEvent);
+/** The events or orders in words. */
+export function useSourceName(): (source: Source) => string {
+  const text = useTexts(texts);
+  return (source) => sourceName(source, text);
+}
+
+function sourceName({ source, event }: Source, text: typeof texts.en): string {
+  return source === "order" ? text.sources.order : (event ?? text.everyEvent);
+}
+
+function seriesName(series: Series, text: typeof texts.en): string {
+  const { measure, property, amount, percent } = series;
   const number = amount !== undefined ? text.amounts[amount] : property;
   const measured = measure === "percentile" ? `${text.measures.percentile} ${percent ?? 50}` : text.measures[measure];
-  return [what, measured, ...(number === undefined ? [] : [number])].join(" · ");
+  return [sourceName(series, text), measured, ...(number === undefined ? [] : [number])].join(" · ");
 }

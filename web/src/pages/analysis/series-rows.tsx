@@ -5,8 +5,7 @@ import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Frame, SelectField } from "../../ui/field.tsx";
 import { SettledField } from "../../ui/settled-field.tsx";
-import { ConditionRows } from "./condition-rows.tsx";
-import { useFieldGroups } from "./field-select.tsx";
+import { SourceFields } from "./source-fields.tsx";
 import { letterOf, MEASURES, needsNumber, SERIES_MAX } from "./state.ts";
 import { texts } from "./texts.ts";
 
@@ -58,47 +57,25 @@ type SeriesRowProps = { series: Series; known: KnownNames; onChange: (series: Se
 
 function SeriesRow({ series, known, onChange }: SeriesRowProps) {
   const text = useTexts(texts);
-  const groups = useFieldGroups(known, series.source === "order" ? "orders" : "no orders");
-  const { source, measure, filter, event } = series;
-  const named = ({ event: _old, ...rest }: Series, name: string): Series =>
-    name === "" ? rest : { ...rest, event: name };
-  // Fields of orders mean nothing for events: another source begins without conditions.
-  const changeSource = (next: string) => onChange({ source: next as Series["source"], measure: plainMeasure(measure) });
+  const { source, event: _event, filter: _filter, ...measuring } = series;
   return (
-    <>
-      <div className="row fields">
-        <SelectField
-          label={text.source}
-          value={source}
-          choices={Object.entries(text.sources).map(([value, label]) => ({ value, label }))}
-          onChange={changeSource}
-        />
-        {source === "event" && (
-          <SettledField
-            label={text.event}
-            placeholder={text.everyEvent}
-            value={event ?? ""}
-            suggestions={known.events.map((name) => ({ value: name, label: "" }))}
-            onChange={(name) => onChange(named(series, name.trim()))}
-          />
-        )}
-        <SelectField
-          label={text.measure}
-          value={measure}
-          choices={MEASURES.map((value) => ({ value, label: text.measures[value] }))}
-          onChange={(next) => onChange(measured(series, next as Measure))}
-        />
-        {needsNumber(measure) && <NumberFields series={series} known={known} onChange={onChange} />}
-      </div>
-      <ConditionRows
-        filter={filter}
-        groups={groups}
-        onChange={(next) => {
-          const { filter: _old, ...rest } = series;
-          onChange(next === undefined ? rest : { ...rest, filter: next });
-        }}
+    <SourceFields
+      source={series}
+      known={known}
+      onChange={(next) =>
+        onChange(
+          next.source === source ? { ...measuring, ...next } : { ...next, measure: plainMeasure(series.measure) },
+        )
+      }
+    >
+      <SelectField
+        label={text.measure}
+        value={series.measure}
+        choices={MEASURES.map((value) => ({ value, label: text.measures[value] }))}
+        onChange={(next) => onChange(measured(series, next as Measure))}
       />
-    </>
+      {needsNumber(series.measure) && <NumberFields series={series} known={known} onChange={onChange} />}
+    </SourceFields>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Condition, Filter, Join, Operator } from "../../../../src/contract/analysis/condition.ts";
 import type { EventsQuestion, Measure, Series, Step } from "../../../../src/contract/analysis/events.ts";
+import type { Source } from "../../../../src/contract/analysis/question.ts";
 import { addDays } from "../../format.ts";
 import { daysBetween } from "../../report/days.ts";
 import { listOf } from "../../report/value-list.ts";
@@ -19,6 +20,16 @@ export const DEFAULTS = {
   compare: "",
   chart: "line",
   view: "",
+  tab: "events",
+  /** The steps of a funnel, and the window in minutes. */
+  steps: "",
+  window: "10080",
+  /** The two events of retention, and the periods after the first. */
+  from_to: "",
+  periods: "7",
+  periods_by: "day",
+  /** The field by which the users of a funnel or of cohorts are split. */
+  users_by: "",
 };
 export type UrlState = Record<keyof typeof DEFAULTS, string>;
 
@@ -66,7 +77,7 @@ function seriesOf(text: string): Series[] {
   return series.length > 0 ? series : [NEW_SERIES];
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -99,7 +110,7 @@ export function questionOf(state: AnalysisState): EventsQuestion {
   return {
     date_list: [days.from, days.to],
     by,
-    series: series.map(askedSeries),
+    series: series.map(completed),
     ...(written.length > 0 && { formulas: written }),
     ...(split.length > 0 && { split, top }),
     ...(compareDate !== undefined && { compare_date: compareDate }),
@@ -113,12 +124,13 @@ export function compareDay(compare: string, days: Days): string | undefined {
   return /^\d{1,4}$/.test(compare) ? addDays(days.from, -Number(compare)) : compare;
 }
 
-function askedSeries({ filter, ...series }: Series): Series {
+/** The same without conditions that are not complete yet. */
+export function completed<One extends Source>({ filter, ...source }: One): One {
   const { join, parts } = conditionsOf(filter);
   const complete = parts.filter((part) => "join" in part || isComplete(part));
   const [only] = complete;
-  if (only === undefined) return series;
-  return { ...series, filter: complete.length === 1 ? only : { join, parts: complete } };
+  const asked = complete.length > 1 ? { join, parts: complete } : only;
+  return { ...source, ...(asked !== undefined && { filter: asked }) } as One;
 }
 
 /** A filter as one level of conditions. What lies deeper, in links from elsewhere, stays one part. */

@@ -1,7 +1,8 @@
 export const texts = {
   en: {
     title: "Analysis",
-    about: "How many events and orders there were, by what. Click a number to see the users behind it.",
+    about:
+      "How many events there were, who went from step to step, and who came back. Click a number to see the users behind it.",
     series: "Series",
     source: "Of",
     sources: { event: "Event", order: "Orders" },
@@ -72,7 +73,7 @@ export const texts = {
   },
   zh: {
     title: "分析",
-    about: "统计事件与订单的数量，可任意拆分。点击数字可查看对应的用户。",
+    about: "统计事件数量、步骤转化与用户留存，可任意拆分。点击数字可查看对应的用户。",
     series: "指标",
     source: "对象",
     sources: { event: "事件", order: "订单" },

@@ -1,5 +1,4 @@
 import { Link } from "wouter";
-import type { EventsCell, EventsQuestion } from "../../../../src/contract/analysis/events.ts";
 import { Freshness } from "../../analysis/freshness.tsx";
 import { saveCsv } from "../../analysis/save-csv.ts";
 import { useApp } from "../../chosen-app.tsx";
@@ -9,17 +8,17 @@ import { Button } from "../../ui/button.tsx";
 import { TellDialog } from "../../ui/dialog.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { userAddress } from "../lists/user-address.ts";
-import { type Behind, useUsersBehind } from "./answer-query.ts";
+import { type Behind, type NamedCell, useUsersBehind } from "./answer-query.ts";
 import { texts } from "./texts.ts";
 
 /** A number whose users are shown. */
-export type Opened = { question: EventsQuestion; cell: EventsCell; title: string };
+export type Opened = NamedCell & { title: string };
 
 const LINKS_MAX = 500;
 
 export function UsersDialog({ opened, onClose }: { opened: Opened; onClose: () => void }) {
   const text = useTexts(texts);
-  const query = useUsersBehind(opened.question, opened.cell);
+  const query = useUsersBehind(opened);
   return (
     <TellDialog title={text.users} width="wide" onClose={onClose}>
       <p className="soft">{opened.title}</p>

@@ -1,0 +1,107 @@
+import type { FunnelAnswer, FunnelQuestion } from "../../../../src/contract/analysis/funnel.ts";
+import type { Source } from "../../../../src/contract/analysis/question.ts";
+import { useKnownNames } from "../../analysis/known-names.ts";
+import { useToday } from "../../report/days.ts";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { DateRange } from "../../ui/date-range.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { useQuestion } from "./answer-query.ts";
+import { FieldSelect, useFieldGroups } from "./field-select.tsx";
+import { FunnelSteps } from "./funnel-answer.tsx";
+import { questionTexts } from "./question-texts.ts";
+import { Settled } from "./settled.tsx";
+import { SourceFields } from "./source-fields.tsx";
+import { sourcesOf, type TabProps } from "./sources.ts";
+import { completed } from "./state.ts";
+import { texts } from "./texts.ts";
+
+const STEPS_MAX = 10;
+
+/** How many users take steps in order. */
+export function Funnel({ url, days, onChange }: TabProps) {
+  const text = useTexts(questionTexts);
+  const steps = sourcesOf(url.steps, [{ source: "event" }, { source: "order" }]);
+  const change = (next: readonly Source[]) => onChange({ steps: JSON.stringify(next) });
+  const window = url.window in text.windows ? url.window : "10080";
+  const question: FunnelQuestion = {
+    date_list: [days.from, days.to],
+    steps: steps.map(completed),
+    window_minutes: Number(window),
+    ...(url.users_by !== "" && { split: url.users_by, top: 10 }),
+  };
+  const query = useQuestion<FunnelQuestion, FunnelAnswer>("funnel", question);
+  return (
+    <>
+      <section className="card stack question">
+        <StepRows steps={steps} onChange={change} />
+        <div className="row fields">
+          <DateRange days={days} today={useToday()} onChange={onChange} />
+          <SelectField
+            label={text.window}
+            value={window}
+            choices={Object.entries(text.windows).map(([value, label]) => ({ value, label }))}
+            onChange={(next) => onChange({ window: next })}
+          />
+          <SplitField url={url} onChange={onChange} />
+        </div>
+        {query.error && <Failure error={query.error} />}
+      </section>
+      <Settled query={query}>{(asked) => <FunnelSteps asked={asked} />}</Settled>
+    </>
+  );
+}
+
+function StepRows({ steps, onChange }: { steps: readonly Source[]; onChange: (steps: readonly Source[]) => void }) {
+  const text = useTexts(questionTexts);
+  const known = useKnownNames();
+  return (
+    <>
+      {steps.map((step, index) => (
+        <div key={index} className="series">
+          <span className="series-letter">{index + 1}</span>
+          <div className="grow stack tight">
+            <SourceFields
+              source={step}
+              known={known}
+              onChange={(next) => onChange(steps.map((old, at) => (at === index ? next : old)))}
+            />
+          </div>
+          {steps.length > 2 && (
+            <Button
+              look="quiet"
+              size="small"
+              aria-label={text.removeStep(index + 1)}
+              onClick={() => onChange(steps.filter((_, at) => at !== index))}
+            >
+              ×
+            </Button>
+          )}
+        </div>
+      ))}
+      {steps.length < STEPS_MAX && (
+        <div className="row">
+          <Button size="small" onClick={() => onChange([...steps, { source: "event" }])}>
+            {text.addStep}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The one field by which the users of a funnel or of cohorts are split. */
+export function SplitField({ url, onChange }: Pick<TabProps, "url" | "onChange">) {
+  const text = useTexts(texts);
+  const groups = useFieldGroups(useKnownNames(), "no orders");
+  return (
+    <FieldSelect
+      label={text.split}
+      value={url.users_by}
+      groups={groups}
+      none={text.noSplit}
+      onChange={(field) => onChange({ users_by: field })}
+    />
+  );
+}
