@@ -122,11 +122,19 @@ type Answered = { asked: Asked; points: readonly Cost["points"][number][]; plain
 async function withLake(setup: Setup, work: (stage: Stage) => Promise<void>): Promise<void> {
   await withDatabase(setup.dataDir, async (pool) => {
     const folder = await LakeFolder.open(join(setup.dataDir, "lake"));
-    const limits = { memoryBytes: MEMORY_BYTES, threads: availableParallelism(), spool: folder.spool };
+    const limits = { memoryBytes: MEMORY_BYTES, threads: availableParallelism(), root: folder.root };
     const [engine, answering] = [new EngineProcess(limits), new EngineProcess(limits)];
     const journal = { id: "bench", partitionOf: () => 0 };
-    const parts = { pool, folder, engine, journal, clock: systemClock, log: createLog("error") };
-    const asker = new Asker({ engine: answering, pathOf: (file) => folder.pathOf(file), limits, msMax: 600_000 });
+    const parts = {
+      pool,
+      folder,
+      engine,
+      journal,
+      clock: systemClock,
+      log: createLog("error"),
+      assertRoom: async () => {},
+    };
+    const asker = new Asker({ engine: answering, limits, freeBytesMin: 0, msMax: 600_000 });
     const lake = new Lake(parts);
     await lake.begin();
     try {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
-import { holdLake } from "./lake-app.ts";
+import { forgetLakes, holdLake } from "./lake-app.ts";
 
 /** A process that applies a journal into this database, or partitions of one. */
 export type ApplyHolder = { journalId: string; host: string; processId: number; sinceMs: number };
@@ -34,6 +34,8 @@ async function claim(
   { partition, others }: { partition: number; others: Sql },
 ): Promise<string> {
   const term = randomUUID();
+  // An earlier version has applied without marking anything. Forgotten before it is replaced, so that no crash hides it.
+  if (await isAppliedUnmarked(executor)) await forgetLakes(executor);
   await execute(
     executor,
     sql`with replaced as (delete from apply_holder where partition <> ${partition} and (${others}))

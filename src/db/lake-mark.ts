@@ -17,7 +17,7 @@ const COLUMNS = sql`app_id, kind, day, again, marked, since_ms, received_ms`;
 
 const insertMarks = sql`insert into lake_mark (${COLUMNS})`;
 const onConflict = sql`on conflict (app_id, kind, day) do update
-  set marked = excluded.marked, again = lake_mark.again or excluded.again,
+  set marked = excluded.marked, again = lake_mark.again or excluded.again, since_ms = least(lake_mark.since_ms, excluded.since_ms),
     received_ms = greatest(lake_mark.received_ms, excluded.received_ms)`;
 
 /** One number for all marks of a statement. Taken beforehand: of a cluster's machines, only the coordinator counts. */
@@ -60,16 +60,22 @@ export async function markLakeOfUser(tx: Executor, { appId, clientId }: UserKey,
   );
 }
 
-/** The days of all apps that are to be written as a whole, newest first. Of events, new ones alone are a part. */
+/**
+ * The days of all apps that are to be written as a whole: the newest, and those marked longest ago. Of events, new ones alone
+ * are a part.
+ */
 export async function loadWholeMarks(executor: Executor): Promise<LakeMark[]> {
+  const whole = sql`select ${COLUMNS} from lake_mark where (again or kind <> 'events')`;
   return query<LakeMark>(
     executor,
-    sql`select ${COLUMNS} from lake_mark where again or kind <> 'events' order by day desc, app_id, kind limit ${MARKS_MAX}`,
+    sql`(${whole} order by day desc, app_id, kind limit ${MARKS_MAX})
+      union (${whole} and since_ms > 0 order by since_ms, app_id, kind limit ${MARKS_MAX})
+      order by day desc, app_id, kind`,
   );
 }
 
 /** More than a turn can write. */
-const MARKS_MAX = 2_000;
+const MARKS_MAX = 1_000;
 
 /** The marks of an app, newest days first. */
 export async function loadLakeMarks(executor: Executor, appId: number): Promise<LakeMark[]> {
@@ -95,6 +101,11 @@ export async function removeLakeMarks(tx: Executor, marks: readonly LakeMark[], 
   const done = rowsOf("done", marks, { appId: "int", kind: "text", day: "date", marked: "bigint" });
   const isDone = sql`m.app_id = done.app_id and m.kind = done.kind collate "C" and m.day = done.day
     and m.marked = done.marked`;
+  // In the order in which apply marks them.
+  await execute(
+    tx,
+    sql`select 1 from lake_mark m join ${done} on ${isDone} order by m.app_id, m.kind, m.day for update of m`,
+  );
   await execute(
     tx,
     sql`update lake_mark m set again = false from ${done} where ${isDone} and m.received_ms >= ${writtenUntilMs}`,

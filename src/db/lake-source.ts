@@ -18,9 +18,12 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
   const received = sql`select ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
     and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
   if (late === 0) return readCsv(tx, received);
+  // What was noted and lies in the range is read once, by its key.
+  const isNoted = sql`exists (select 1 from lake_late n where n.app_id = ${appId} and n.day = e.day
+    and n.client_id = e.client_id and n.at_ms = e.at_ms and n.fingerprint = e.fingerprint)`;
   return readCsv(
     tx,
-    sql`${received} union all select ${EVENT_COLUMNS} from (
+    sql`${received} and not ${isNoted} union all select ${EVENT_COLUMNS} from (
         select * from lake_late where app_id = ${appId} order by day, client_id, at_ms, fingerprint limit ${late}) l
       join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day and e.at_ms = l.at_ms
         and e.fingerprint = l.fingerprint`,

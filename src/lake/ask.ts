@@ -1,6 +1,9 @@
+import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { elapsedMs } from "../clock.ts";
+import { MIB } from "../limits.ts";
+import { makeTempFolder } from "./lake-folder.ts";
 import { listOfFiles } from "./lake-statements.ts";
 
 /**
@@ -15,7 +18,10 @@ export type AskTask = {
   msMax: number;
   memoryBytes: number;
   threads: number;
-  spool: string;
+  /** The folder of the lake. */
+  root: string;
+  /** Bytes of the disk that may be used where memory is not enough. */
+  diskBytes: number;
 };
 
 /** `isCut`: there were more rows than were wanted. */
@@ -24,17 +30,20 @@ export type AskAnswer =
   | { kind: "refused"; reason: "statement" | "time" | "memory" | "size" | "file"; message: string };
 
 /** Answers larger than this are of use to nobody, and would have to be held in memory several times. */
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 8 * MIB;
 
 type Package = typeof import("@duckdb/node-api");
 
 /** `onConnection`: with it, somebody else can end the question. */
 export async function ask(task: AskTask, onConnection: (one: Interruptible) => void = () => {}): Promise<AskAnswer> {
   const duckdb = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+  // A question may read what is in this folder, so nobody else uses it.
+  const temp = await makeTempFolder(task.root);
   const instance = await duckdb.DuckDBInstance.create(":memory:", {
     memory_limit: `${Math.floor(task.memoryBytes / 1e6)}MB`,
     threads: String(task.threads),
-    temp_directory: task.spool,
+    temp_directory: temp,
+    max_temp_directory_size: `${Math.floor(task.diskBytes / 1e6)}MB`,
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
   });
@@ -57,6 +66,7 @@ export async function ask(task: AskTask, onConnection: (one: Interruptible) => v
     }
   } finally {
     instance.closeSync();
+    await rm(temp, { recursive: true, force: true });
   }
 }
 
@@ -78,13 +88,22 @@ async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package)
   const prepared = await statements.prepare(0);
   if (prepared.statementType !== duckdb.StatementType.SELECT)
     return refused("statement", "Only queries are answered: begin with `select`, `with` or `from`.");
-  const reader = await prepared.streamAndReadUntil(task.rowsMax + 1);
-  const rows = reader.getRowsJson().slice(0, task.rowsMax);
-  const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
-  if (bytes > ANSWER_BYTES_MAX)
-    return refused("size", "The answer is larger than 32 MiB: ask for fewer columns or rows.");
+  const result = await prepared.stream();
+  const rows: (readonly unknown[])[] = [];
+  let bytes = 0;
+  // Piece by piece, so that an answer that is too large is never held whole.
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    for (const row of chunk.convertRows(duckdb.JsonDuckDBValueConverter)) {
+      bytes += JSON.stringify(row).length;
+      if (rows.push(row) > task.rowsMax) break;
+    }
+    if (bytes > ANSWER_BYTES_MAX)
+      return refused("size", "The answer is larger than 8 MiB: ask for fewer columns or rows.");
+    if (rows.length > task.rowsMax) break;
+  }
+  const isCut = rows.length > task.rowsMax;
   const tookMs = Math.round(elapsedMs() - startedMs);
-  return { kind: "rows", columns: reader.columnNames(), rows, isCut: reader.currentRowCount > task.rowsMax, tookMs };
+  return { kind: "rows", columns: result.columnNames(), rows: rows.slice(0, task.rowsMax), isCut, tookMs };
 }
 
 type Refused = Extract<AskAnswer, { kind: "refused" }>;

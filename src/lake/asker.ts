@@ -3,10 +3,10 @@ import type { Executor } from "../db/engine/sql.ts";
 import { loadLakeApp } from "../db/lake-app.ts";
 import { loadLakeFiles } from "../db/lake-file.ts";
 import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { GIB, LIMITS } from "../limits.ts";
 import type { AskAnswer, AskTask } from "./ask.ts";
 import type { EngineProcess } from "./engine-process.ts";
-import type { FileKey } from "./lake-folder.ts";
+import { pathIn, readLakeId, roomIn } from "./lake-folder.ts";
 import { viewsOf } from "./lake-views.ts";
 
 /** A question about one app. `read`: where the list of files is read. */
@@ -36,13 +36,16 @@ export function objectsOf({ columns, rows }: Pick<LakeRows, "columns" | "rows">)
 
 export type AskerOptions = {
   engine: Pick<EngineProcess, "ask" | "cancel" | "stop">;
-  pathOf: (file: FileKey) => string;
-  limits: Pick<AskTask, "memoryBytes" | "threads" | "spool">;
+  limits: Pick<AskTask, "memoryBytes" | "threads" | "root">;
+  /** Free space of the disk that questions leave. */
+  freeBytesMin: number;
   msMax?: number;
 };
 
 /** How long a question that was told to end may take to do so. */
 const END_MS = 5_000;
+/** Bytes of the disk that a question may use where memory is not enough. */
+const SPILLED_BYTES_MAX = 2 * GIB;
 /** A question is told to end until it has: one that is only about to begin does not hear it. */
 const CANCEL_AGAIN_MS = 50;
 
@@ -79,19 +82,22 @@ export class Asker {
         throw new ApiError("overloaded", "The events of this app are being prepared; try again in a minute.", {
           retryAfterS: 60,
         });
+      const { root } = this.#options.limits;
+      if (state.lakeId !== (await readLakeId(root)))
+        throw new ApiError("badParameter", "Another process of this installation writes the lake: ask that one.");
       const files = await loadLakeFiles(read, { appId: app.appId });
-      const viewed = files.map((file) => ({ ...file, path: this.#options.pathOf(file) }));
+      const viewed = files.map((file) => ({ ...file, path: pathIn(root, file) }));
       const answer = await this.#run(question, {
         views: viewsOf(viewed, app.timeZone),
         files: viewed.map(({ path }) => path),
       });
       if (answer.kind === "rows") return { ...answer, writtenUntilMs: state.writtenUntilMs };
-      if (answer.reason !== "file" || attempt === 2) throw refusal(answer.message);
+      if (answer.reason !== "file" || attempt === 2) throw refusal(answer);
     }
   }
 
   async #run(question: LakeQuestion, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
-    const { engine, limits, msMax = LIMITS.questionMs } = this.#options;
+    const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
     const { statement, rowsMax = LIMITS.questionRows, signal } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
@@ -108,7 +114,8 @@ export class Asker {
       () => {},
     );
     try {
-      return await engine.ask({ ...limits, ...views, statement, rowsMax, msMax });
+      const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
+      return await engine.ask({ ...limits, ...views, diskBytes, statement, rowsMax, msMax });
     } finally {
       ended.abort();
       await guard;
@@ -118,6 +125,10 @@ export class Asker {
   }
 }
 
-function refusal(message: string): ApiError {
-  return new ApiError("badParameter", message);
+/** Names of files are of no use to whoever asks. */
+function refusal({ reason, message }: Extract<AskAnswer, { kind: "refused" }>): ApiError {
+  return new ApiError(
+    "badParameter",
+    reason === "file" ? "A file of the lake cannot be read; it is written again soon." : message,
+  );
 }

@@ -20,7 +20,7 @@ export type LakeCheck = {
 export async function checkLake(pool: pg.Pool, config: Config, appIds: readonly number[]): Promise<LakeCheck[]> {
   if (!isEngineInstalled()) throw new UsageError("The engine of the lake is not installed: see docs/LAKE.md.");
   const folder = await LakeFolder.open(lakeFolderOf(config));
-  const engine = await Engine.start({ memoryBytes: config.lakeMemoryBytes, threads: 1, spool: folder.spool });
+  const engine = await Engine.start({ memoryBytes: config.lakeMemoryBytes, threads: 1, root: folder.root });
   try {
     const checks: LakeCheck[] = [];
     for (const appId of appIds) checks.push(await checkApp({ pool, folder, engine }, appId));

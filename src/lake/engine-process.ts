@@ -6,7 +6,7 @@ import type { EngineAnswer, EngineCall, EngineMethod } from "./engine-worker.ts"
 /** What the lake asks of the engine, wherever that runs. */
 export type EngineCalls = Pick<Engine, "pack" | "merge" | "row">;
 
-type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void };
+type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; child: ChildProcess };
 
 /**
  * The engine in a process of its own: native code that fails, or a system that runs out of memory, ends that process and
@@ -19,6 +19,7 @@ export class EngineProcess implements EngineCalls {
   /** Calls wait for it. */
   #started: Promise<void> | undefined;
   #calls = 0;
+  #isClosed = false;
 
   constructor(limits: EngineLimits) {
     this.#limits = limits;
@@ -46,11 +47,19 @@ export class EngineProcess implements EngineCalls {
     if (this.#child) await this.#send("cancel", undefined);
   }
 
+  /** Ends the process. The next call starts another one. */
   stop(): void {
     this.#child?.kill("SIGKILL");
   }
 
+  /** Ends it for good. */
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
+  }
+
   async #call<Result>(method: EngineMethod, task: unknown): Promise<Result> {
+    if (this.#isClosed) throw new Error("The lake's process has ended.");
     this.#started ??= this.#begin();
     await this.#started;
     return this.#send(method, task);
@@ -70,9 +79,11 @@ export class EngineProcess implements EngineCalls {
   #send<Result>(method: EngineMethod, task: unknown): Promise<Result> {
     this.#calls += 1;
     const call: EngineCall = { number: this.#calls, method, task };
+    const child = this.#child;
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.set(call.number, { resolve, reject });
-      this.#child?.send(call, (error) => error && this.#settle({ number: call.number, failure: error.message }));
+      if (!child) return reject(new Error("The lake's process ended."));
+      this.#waiting.set(call.number, { resolve, reject, child });
+      child.send(call, (error) => error && this.#settle({ number: call.number, failure: error.message }));
     });
   }
 
@@ -90,8 +101,11 @@ export class EngineProcess implements EngineCalls {
         this.#started = undefined;
       }
       const reason = new Error(`The lake's process ended (${signal ?? code}).`);
-      for (const { reject } of this.#waiting.values()) reject(reason);
-      this.#waiting.clear();
+      for (const [number, waiting] of this.#waiting) {
+        if (waiting.child !== child) continue;
+        this.#waiting.delete(number);
+        waiting.reject(reason);
+      }
     });
     return child;
   }

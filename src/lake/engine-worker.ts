@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { messageOf } from "../errors.ts";
 import { type AskTask, ask, type Interruptible } from "./ask.ts";
@@ -10,8 +11,13 @@ export type EngineAnswer = { number: number } & ({ result: unknown } | { failure
 
 const ENGINE_PRIORITY = 15;
 
-// Requests and apply come first.
+// Requests and apply come first. Where memory runs out, this process is to be ended, and neither the server nor its database.
 setPriority(ENGINE_PRIORITY);
+try {
+  writeFileSync("/proc/self/oom_score_adj", "1000");
+} catch {
+  // Not on Linux.
+}
 
 let engine: Engine | undefined;
 /** The question that is being answered. */

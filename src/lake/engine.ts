@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { LakeKind } from "../domain/lake.ts";
 import { messageOf } from "../errors.ts";
-import { makeFolderOf, settleFile } from "./lake-folder.ts";
+import { makeFolderOf, makeTempFolder, settleFile } from "./lake-folder.ts";
 import { columnsOf, listOfFiles, namesOf, quoted, ROW_BYTES, rowsOfCsv, writeFile } from "./lake-statements.ts";
 
 type Package = typeof import("@duckdb/node-api");
@@ -14,10 +14,8 @@ export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: stri
 export type MergeTask = { kind: LakeKind; files: readonly string[]; path: string };
 export type Packed = { rows: number; bytes: number };
 
-/** What `lake verify` compares: the number of rows, and sums that do not depend on their order. */
-export type FileSums = { rows: number; sums: readonly string[] };
-
-export type EngineLimits = { memoryBytes: number; threads: number; spool: string };
+/** `root`: the folder of the lake. */
+export type EngineLimits = { memoryBytes: number; threads: number; root: string };
 
 /**
  * The columnar engine as far as the lake writes and checks files. Its memory is bounded: what does not fit goes through
@@ -33,12 +31,13 @@ export class Engine {
   }
 
   /** The engine is loaded only here: it is a package of its own, which may be left out of an installation. */
-  static async start({ memoryBytes, threads, spool }: EngineLimits): Promise<Engine> {
+  static async start({ memoryBytes, threads, root }: EngineLimits): Promise<Engine> {
     const { DuckDBInstance: instances } = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+    const temp = await makeTempFolder(root);
     const instance = await instances.create(":memory:", {
       memory_limit: `${Math.floor(memoryBytes / 1e6)}MB`,
       threads: String(threads),
-      temp_directory: spool,
+      temp_directory: temp,
       autoinstall_known_extensions: "false",
       autoload_known_extensions: "false",
     });

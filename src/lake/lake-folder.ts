@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
-import { syncFolder, writeDurably } from "../journal/segment.ts";
+import { syncFolder, unlessGone, writeDurably } from "../journal/segment.ts";
+
+/** Longer than any engine works on something. */
+const TEMP_MS_MAX = 24 * 3_600_000;
 
 /** Names one file of the lake. */
 export type FileKey = LakeDay & { name: string };
@@ -24,9 +27,9 @@ export class LakeFolder {
   static async open(root: string): Promise<LakeFolder> {
     await mkdir(root, { recursive: true, mode: 0o700 });
     const path = join(root, "lake.id");
-    const known = await readFile(path, "utf8").catch(() => "");
-    const id = known === "" ? randomBytes(12).toString("base64url") : known;
-    if (known === "") await writeDurably(path, id);
+    const known = await readFile(path, "utf8").catch(unlessGone);
+    const id = known ?? randomBytes(12).toString("base64url");
+    if (known === undefined) await writeDurably(path, id);
     return new LakeFolder(root, id);
   }
 
@@ -40,9 +43,10 @@ export class LakeFolder {
   }
 
   /** Removes what earlier processes have left on its way. */
-  async clearSpool(): Promise<void> {
+  async clearSpool(nowMs: number): Promise<void> {
     await rm(this.spool, { recursive: true, force: true });
     await mkdir(this.spool, { recursive: true, mode: 0o700 });
+    await clearTemp(this.root, nowMs - TEMP_MS_MAX);
   }
 
   /** Removes files that do not count, and folders that have become empty. Returns the number of files. */
@@ -67,6 +71,19 @@ export class LakeFolder {
   }
 }
 
+/**
+ * Bytes that may still be written where a lake is, or 0. It stops long before the disk is so full that new data is refused.
+ */
+export async function roomIn(root: string, freeBytesMin: number): Promise<number> {
+  const { bavail, bsize } = await statfs(root);
+  return Math.max(0, bavail * bsize - 2 * freeBytesMin);
+}
+
+/** The id of the lake in a folder, or undefined when there is none. */
+export async function readLakeId(root: string): Promise<string | undefined> {
+  return readFile(join(root, "lake.id"), "utf8").catch(unlessGone);
+}
+
 /** Where a file is in the folder of a lake. */
 export function pathIn(root: string, { appId, kind, day, name }: FileKey): string {
   return join(root, kind, `app=${appId}`, `day=${day}`, `${name}.parquet`);
@@ -74,6 +91,29 @@ export function pathIn(root: string, { appId, kind, day, name }: FileKey): strin
 
 export function spoolOf(root: string): string {
   return join(root, "spool");
+}
+
+/**
+ * Makes a folder for what an engine has no memory for. Each engine has its own: they would overwrite each other's files, and
+ * a question may read whatever is in its folder.
+ */
+export async function makeTempFolder(root: string): Promise<string> {
+  const parent = tempOf(root);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  return mkdtemp(join(parent, "engine-"));
+}
+
+/** Removes folders that their processes have left; those in use change more often. */
+async function clearTemp(root: string, beforeMs: number): Promise<void> {
+  for (const name of await namesIn(tempOf(root))) {
+    const path = join(tempOf(root), name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (mtimeMs < beforeMs) await rm(path, { recursive: true, force: true });
+  }
+}
+
+function tempOf(root: string): string {
+  return join(root, "temp");
 }
 
 /** A name that no file has had, later ones after earlier ones. */

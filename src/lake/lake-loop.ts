@@ -1,11 +1,13 @@
-import { statfs } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import type pg from "pg";
 import { type Clock, elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/engine/database.ts";
 import { openPool } from "../db/engine/pool.ts";
+import { loadLakeApps } from "../db/lake-app.ts";
 import { DutyLock } from "../db/lock/duty-lock.ts";
 import { IntakePace } from "../intake/pace.ts";
 import type { Log } from "../log.ts";
@@ -13,7 +15,7 @@ import { type Loop, startLoop } from "../loop.ts";
 import { Asker } from "./asker.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Lake, type LogOfApps } from "./lake.ts";
-import { LakeFolder, pathIn, spoolOf } from "./lake-folder.ts";
+import { LakeFolder, readLakeId, roomIn } from "./lake-folder.ts";
 
 const IDLE_MS = 1_000;
 /** About how long a turn writes marked days. Then new events are looked for again. */
@@ -24,6 +26,8 @@ const RESTS = { quiet: 0.5, busy: 4 };
 const FIRST_MS = 5_000;
 /** Two snapshots and a transaction. */
 const CONNECTIONS = 3;
+/** How often a process looks whether it is its turn to write. */
+const NOT_OURS_MS = 5_000;
 
 export type LakeLoopOptions = {
   config: Pick<Config, "dataDir" | "diskFreeBytesMin" | "lakeMemoryBytes">;
@@ -51,10 +55,16 @@ export function lakeFolderOf({ dataDir }: Pick<Config, "dataDir">): string {
   return join(dataDir, "lake");
 }
 
-/** The lake stops long before the disk is so full that new data is refused. */
 async function assertRoom(root: string, freeBytesMin: number): Promise<void> {
-  const { bavail, bsize } = await statfs(root);
-  if (bavail * bsize < 2 * freeBytesMin) throw new Error("The disk is nearly full, so nothing is written to the lake.");
+  if ((await roomIn(root, freeBytesMin)) === 0)
+    throw new Error("The disk is nearly full, so nothing is written to the lake.");
+}
+
+/** Removes the files of a lake that this process used to write: another one has begun its own, and tells it nothing. */
+async function clearForeign(pool: pg.Pool, root: string): Promise<void> {
+  const id = await readLakeId(root);
+  const apps = id === undefined ? [] : await loadLakeApps(pool);
+  if (apps.length > 0 && apps.every(({ lakeId }) => lakeId !== id)) await rm(root, { recursive: true, force: true });
 }
 
 /** `asker`: answers questions; undefined where the engine is not installed. */
@@ -72,11 +82,12 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const duty = new DutyLock({ duty: "lake", server: database.direct, nodeId, log });
   const pace = new IntakePace(options.writtenBytes);
   const root = lakeFolderOf(config);
-  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), spool: spoolOf(root) };
+  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), root };
   const engine = new EngineProcess({ ...limits, threads: Math.max(1, limits.threads - 1) });
   // Apart from the one that writes: a question that takes all memory, or has to be ended, delays no file.
   const answering = new EngineProcess(limits);
-  const asker = new Asker({ engine: answering, pathOf: (file) => pathIn(root, file), limits });
+  const asker = new Asker({ engine: answering, limits, freeBytesMin: config.diskFreeBytesMin });
+  const enoughRoom = () => assertRoom(root, config.diskFreeBytesMin);
   let lake: Lake | undefined;
   let restUntilMs = elapsedMs() + FIRST_MS;
   const turn = async (signal: AbortSignal) => {
@@ -84,15 +95,17 @@ export function startLake(options: LakeLoopOptions): RunningLake {
     if (startedMs < restUntilMs) return "idle" as const;
     if (!(await duty.isOurs())) {
       lake = undefined;
+      await clearForeign(pool, root);
+      restUntilMs = startedMs + NOT_OURS_MS;
       return "idle" as const;
     }
     if (!lake) {
       const folder = await LakeFolder.open(root);
-      const begun = new Lake({ pool, folder, engine, journal, clock, log });
+      const begun = new Lake({ pool, folder, engine, journal, clock, log, assertRoom: enoughRoom });
       await begun.begin();
       lake = begun;
     }
-    await assertRoom(root, config.diskFreeBytesMin);
+    await enoughRoom();
     await lake.turn({ signal, forMs: TURN_MS });
     const nowMs = elapsedMs();
     restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? RESTS.busy : RESTS.quiet);
@@ -102,9 +115,9 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   return {
     asker,
     async stop() {
-      answering.stop();
+      answering.close();
       // Ended at once: a file that is being written does not count yet.
-      engine.stop();
+      engine.close();
       await loop.stop();
       await duty.release();
       await pool.end();

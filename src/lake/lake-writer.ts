@@ -5,20 +5,30 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { inTransaction } from "../db/engine/pool.ts";
+import { abandon, inTransaction } from "../db/engine/pool.ts";
 import type { EventKey } from "../db/event.ts";
 import { type LakeApp, loadLakeApp, lockLakeApp, noteWritten } from "../db/lake-app.ts";
 import { deleteLakeFiles, insertLakeFiles, type LakeFile, loadLakeFiles } from "../db/lake-file.ts";
 import { type LakeMark, loadLakeMarks, loadLateEvents, removeLakeMarks, removeLateEvents } from "../db/lake-mark.ts";
 import { readDay, readNewEvents } from "../db/lake-source.ts";
 import type { LakeDay, LakeKind } from "../domain/lake.ts";
+import { MIB } from "../limits.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { fileName, type LakeFolder } from "./lake-folder.ts";
 
 /** Late events that are read at once. */
 const LATE_MAX = 20_000;
+/** How often the disk is looked at while rows are spooled. */
+const ROOM_BYTES = 32 * MIB;
 
-export type WriterParts = { pool: pg.Pool; folder: LakeFolder; engine: EngineCalls; clock: Clock };
+/** `assertRoom` throws while the disk is nearly full. */
+export type WriterParts = {
+  pool: pg.Pool;
+  folder: LakeFolder;
+  engine: EngineCalls;
+  clock: Clock;
+  assertRoom: () => Promise<void>;
+};
 
 /** Rows that are in the spool, and the days on which they may be. */
 type Spooled = { kind: LakeKind; appId: number; days: readonly string[]; csv: string };
@@ -38,19 +48,30 @@ export class LakeWriter {
 
   /** Writes the events received since the last time. Returns their number. */
   async writeNew(appId: number): Promise<number> {
+    let [rows, isMore] = [0, true];
+    while (isMore) {
+      const written = await this.#writePart(appId);
+      rows += written.rows;
+      isMore = written.isMore;
+    }
+    return rows;
+  }
+
+  /** `isMore`: more late events are left than were read at once. */
+  async #writePart(appId: number): Promise<{ rows: number; isMore: boolean }> {
     const { pool } = this.#parts;
     const read = await this.#snapshot(async (tx) => {
-      const app = await loadLakeApp(tx, appId);
+      const app = await this.#appOf(tx, appId);
       if (!app?.isBegun) return undefined;
       const marks = (await loadLakeMarks(tx, appId)).filter(({ kind }) => kind === "events");
       const late = await loadLateEvents(tx, { appId, limit: LATE_MAX });
       const days = [...new Set([...marks, ...late].map(({ day }) => day))];
       const range = { appId, days, fromMs: app.writtenUntilMs, untilMs: app.readUntilMs, late: late.length };
       const isNone = days.length === 0 || (range.fromMs === range.untilMs && late.length === 0);
-      const csv = isNone ? undefined : await this.#spool(readNewEvents(tx, range));
+      const csv = isNone ? undefined : await this.#spool(tx, readNewEvents(tx, range));
       return { app, marks, late, spooled: csv && { kind: "events" as const, appId, days, csv } };
     });
-    if (!read) return 0;
+    if (!read) return { rows: 0, isMore: false };
     const { app, marks, late, spooled } = read;
     const files = spooled ? await this.#pack(spooled) : [];
     await inTransaction(pool, async (tx) => {
@@ -62,7 +83,7 @@ export class LakeWriter {
       await removeLakeMarks(tx, marks.filter(isDone), app.readUntilMs);
       await noteWritten(tx, app);
     });
-    return files.reduce((sum, { rows }) => sum + rows, 0);
+    return { rows: files.reduce((sum, { rows }) => sum + rows, 0), isMore: late.length === LATE_MAX };
   }
 
   /** Writes a day as a whole. False when new events of the app have to be written before. */
@@ -84,13 +105,13 @@ export class LakeWriter {
 
   async #readDay(tx: pg.PoolClient, wanted: LakeDay) {
     const { appId, kind, day } = wanted;
-    const app = await loadLakeApp(tx, appId);
+    const app = await this.#appOf(tx, appId);
     if (!app || app.readUntilMs !== app.writtenUntilMs) return undefined;
     const late: EventKey[] = kind === "events" ? await loadLateEvents(tx, { appId, limit: LATE_MAX }) : [];
     if (late.length === LATE_MAX) return undefined;
     const marks = (await loadLakeMarks(tx, appId)).filter((mark) => mark.kind === kind && mark.day === day);
     const old = (await loadLakeFiles(tx, { appId, kind, fromDay: day })).filter((file) => file.day === day);
-    const csv = await this.#spool(readDay(tx, wanted, app.writtenUntilMs));
+    const csv = await this.#spool(tx, readDay(tx, wanted, app.writtenUntilMs));
     return { app, marks, late: late.filter((event) => event.day === day), old, csv };
   }
 
@@ -131,6 +152,13 @@ export class LakeWriter {
     return this.#retired.some(({ file }) => file.name === name);
   }
 
+  /** The app, unless another process has begun a lake of its own. */
+  async #appOf(tx: pg.PoolClient, appId: number): Promise<LakeApp | undefined> {
+    const app = await loadLakeApp(tx, appId);
+    if (app && app.lakeId !== this.#parts.folder.id) throw new Error("Another process writes the lake.");
+    return app;
+  }
+
   #retire(files: readonly LakeFile[]): void {
     const atMs = this.#parts.clock();
     for (const file of files) this.#retired.push({ file, atMs });
@@ -140,11 +168,30 @@ export class LakeWriter {
     return inTransaction(this.#parts.pool, work, "snapshot");
   }
 
-  async #spool(rows: Readable): Promise<string> {
+  async #spool(tx: pg.PoolClient, rows: Readable): Promise<string> {
     const { folder, clock } = this.#parts;
     const csv = join(folder.spool, `${fileName(clock())}.csv`);
-    await pipeline(rows, createWriteStream(csv, { mode: 0o600 }));
-    return csv;
+    try {
+      await pipeline(rows, this.#watched.bind(this), createWriteStream(csv, { mode: 0o600 }));
+      return csv;
+    } catch (error) {
+      await rm(csv, { force: true });
+      abandon(tx);
+      throw error;
+    }
+  }
+
+  /** A day can be larger than what is left of the disk. */
+  async *#watched(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > ROOM_BYTES) {
+        await this.#parts.assertRoom();
+        bytes = 0;
+      }
+      yield chunk;
+    }
   }
 
   async #pack({ kind, appId, days, csv }: Spooled): Promise<LakeFile[]> {

@@ -25,7 +25,7 @@ import {
 import { type LakeMark, loadLakeMarks, loadLastMarked, loadWholeMarks, markLake } from "../db/lake-mark.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { filesToMerge } from "../domain/lake-merge.ts";
-import { isDayDue } from "../domain/lake-schedule.ts";
+import { isDayDue, isOverdue } from "../domain/lake-schedule.ts";
 import type { Log } from "../log.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { isThere, type LakeFolder } from "./lake-folder.ts";
@@ -38,6 +38,10 @@ const READ_REST_FACTOR = 4;
 /** How long a file that no longer counts stays for those who are reading it. */
 const RETIRED_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
+/** How long what has failed rests. */
+const FAILED_REST_MS = 60_000;
+/** How far receipts may lie ahead of this process's clock. */
+const AHEAD_MS_MAX = 60_000;
 
 /** The log whose entries become events: its id, and the partition of an app. */
 export type LogOfApps = { id: string; partitionOf: (appId: number) => number };
@@ -49,6 +53,7 @@ export type LakeParts = {
   journal: LogOfApps;
   clock: Clock;
   log: Log;
+  assertRoom: () => Promise<void>;
 };
 
 /** Keeps the files of the lake in step with the tables. */
@@ -59,6 +64,8 @@ export class Lake {
   readonly #written = new Map<string, { endedAtMs: number; tookMs: number }>();
   /** Apps whose files may be merged. */
   readonly #toMerge = new Set<number>();
+  readonly #rests = new Map<string, number>();
+  #failure: unknown;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
 
@@ -69,8 +76,8 @@ export class Lake {
 
   /** Finds out what of the files counts, once this process has the duty to write them. */
   async begin(): Promise<void> {
-    const { pool, folder, log } = this.#parts;
-    await folder.clearSpool();
+    const { pool, folder, clock, log } = this.#parts;
+    await folder.clearSpool(clock());
     await forgetOtherLakes(pool, folder.id);
     await this.#markMissing();
     const removed = await this.sweep();
@@ -80,15 +87,32 @@ export class Lake {
   /** Reads what is new if it is time, and then writes marked days and merges files for about `forMs`. */
   async turn({ signal, forMs }: { signal: AbortSignal; forMs: number }): Promise<void> {
     const startedMs = elapsedMs();
+    this.#failure = undefined;
+    await this.#tidy();
     if (startedMs >= this.#readAtMs) await this.#readNew(signal);
     const isOut = () => signal.aborted || elapsedMs() - startedMs > forMs;
     await this.#writeDueDays(isOut);
     for (const appId of this.#toMerge) {
-      while (!isOut() && (await this.#mergeOne(appId)));
-      if (isOut()) return;
+      while (!isOut() && (await this.#attempt(`${appId} merge`, () => this.#mergeOne(appId))));
+      if (isOut()) break;
       this.#toMerge.delete(appId);
     }
-    await this.#tidy();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /**
+   * What fails for one app or day must not keep the others waiting. It rests for a while, and is told at the end of the turn.
+   * False also when it fails or rests.
+   */
+  async #attempt(key: string, work: () => Promise<boolean>): Promise<boolean> {
+    if (this.#parts.clock() < (this.#rests.get(key) ?? 0)) return false;
+    try {
+      return await work();
+    } catch (error) {
+      this.#failure ??= error;
+      this.#rests.set(key, this.#parts.clock() + FAILED_REST_MS);
+      return false;
+    }
   }
 
   /** Reads everything that is stored now, and writes whatever is marked, however recently. */
@@ -116,7 +140,8 @@ export class Lake {
     for (const { appId, isBegun } of await loadLakeApps(pool)) if (!isBegun) await beginLakeApp(pool, appId);
     for (const { appId } of await loadLastMarked(pool)) {
       if (signal.aborted) return;
-      if ((await this.#writer.writeNew(appId)) > 0) this.#toMerge.add(appId);
+      const isWritten = await this.#attempt(`${appId} new`, async () => (await this.#writer.writeNew(appId)) > 0);
+      if (isWritten) this.#toMerge.add(appId);
     }
     const nowMs = elapsedMs();
     this.#readAtMs = Math.max(startedMs + READ_EVERY_MS, nowMs + (nowMs - startedMs) * READ_REST_FACTOR);
@@ -148,7 +173,7 @@ export class Lake {
   }
 
   async #reached(tx: Executor): Promise<{ appId: number; untilMs: number }[]> {
-    const { journal } = this.#parts;
+    const { journal, clock } = this.#parts;
     const reached = await readAllReached(tx);
     // Logs that are no longer in use may have been applied until a moment ago.
     const others = reached.filter(({ journalId }) => journalId !== journal.id);
@@ -158,7 +183,8 @@ export class Lake {
       const partition = journal.partitionOf(appId);
       const own = reached.filter((one) => one.journalId === journal.id && one.partition === partition);
       const lastMs = Math.max(marked.get(appId) ?? 0, ...[...own, ...others].map(({ receivedAtMs }) => receivedAtMs));
-      return lastMs > 0 ? [{ appId, untilMs: lastMs + 1 }] : [];
+      // With a clock that ran ahead, everything that comes afterwards would have to be noted by key.
+      return lastMs > 0 ? [{ appId, untilMs: Math.min(lastMs, clock() + AHEAD_MS_MAX) + 1 }] : [];
     });
   }
 
@@ -170,11 +196,16 @@ export class Lake {
       const key = `${appId} ${kind}`;
       if (!latest.has(key)) latest.set(key, day);
     }
-    for (const mark of marks) {
+    const nowMs = this.#parts.clock();
+    const inOrder = [
+      ...marks.filter((mark) => isOverdue(mark, nowMs)),
+      ...marks.filter((mark) => !isOverdue(mark, nowMs)),
+    ];
+    for (const mark of inOrder) {
       const isLatest = latest.get(`${mark.appId} ${mark.kind}`) === mark.day;
       if (isOut()) return;
       const state = { ...mark, isLatest, last: this.#written.get(keyOf(mark)) };
-      if (isDayDue(state, this.#parts.clock())) await this.#writeDay(mark);
+      if (isDayDue(state, nowMs)) await this.#attempt(keyOf(mark), () => this.#writeDay(mark));
     }
   }
 
@@ -197,10 +228,22 @@ export class Lake {
       if (again.has(keyOf(files[0]!))) continue;
       const chosen = filesToMerge(files, { isOver: isOver(rules, files[0]!.day, clock()), nowMs: clock() });
       if (chosen.length === 0) continue;
-      await this.#writer.merge(app, chosen);
+      await this.#merge(app, chosen);
       return true;
     }
     return false;
+  }
+
+  /** A day whose files cannot be merged is written again from the tables. */
+  async #merge(app: LakeApp, files: readonly LakeFile[]): Promise<void> {
+    try {
+      await this.#writer.merge(app, files);
+    } catch (error) {
+      const { appId, kind, day } = files[0]!;
+      const mark = { appId, kind, day, again: true, receivedMs: 0 };
+      await inTransaction(this.#parts.pool, (tx) => markLake(tx, [mark], this.#parts.clock()));
+      throw error;
+    }
   }
 
   async #tidy(): Promise<void> {
@@ -208,6 +251,9 @@ export class Lake {
     await this.#writer.removeRetired(clock() - RETIRED_MS);
     if (elapsedMs() - this.#sweptAtMs < SWEEP_EVERY_MS) return;
     this.#sweptAtMs = elapsedMs();
+    this.#written.clear();
+    this.#rests.clear();
+    await this.#markMissing();
     for (const app of await loadLakeApps(pool)) {
       await this.#dropGone(app);
       // A day that is over gets its last form when nothing has come for a while.

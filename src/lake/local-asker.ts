@@ -10,7 +10,7 @@ import { isEngineInstalled, lakeFolderOf } from "./lake-loop.ts";
 export async function localAsker(config: Config): Promise<Asker> {
   if (!isEngineInstalled()) throw new UsageError("The engine of the lake is not installed: see docs/LAKE.md.");
   const folder = await LakeFolder.open(lakeFolderOf(config));
-  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), spool: folder.spool };
+  const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), root: folder.root };
   const engine = { ask, cancel: async () => {}, stop: () => {} };
-  return new Asker({ engine, pathOf: (file) => folder.pathOf(file), limits });
+  return new Asker({ engine, limits, freeBytesMin: config.diskFreeBytesMin });
 }

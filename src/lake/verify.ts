@@ -64,7 +64,7 @@ async function checkDay(parts: Parts, day: LakeDay): Promise<CheckedDay> {
 async function checkOnce(tx: pg.PoolClient, { folder, engine }: Parts, wanted: LakeDay): Promise<CheckedDay> {
   const { appId, kind, day } = wanted;
   const app = await loadLakeApp(tx, appId);
-  if (!app) return { ...wanted, outcome: "waits", rows: 0, storedRows: 0 };
+  if (!app?.isBegun) return { ...wanted, outcome: "waits", rows: 0, storedRows: 0 };
   const files = await loadLakeFiles(tx, { appId, kind, fromDay: day, untilDay: addDays(day, 1) });
   const columns = checkedColumns(kind);
   const stored = await loadDaySums(tx, wanted, { receivedBeforeMs: app.writtenUntilMs, columns });

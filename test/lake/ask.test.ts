@@ -16,6 +16,7 @@ beforeAll(async () => {
   other = await mkdtemp(join(tmpdir(), "other-"));
   await writeFile(join(other, "secret.csv"), "secret\n1\n");
   await stage.begin();
+  await writeFile(join(stage.folder.spool, "rows.csv"), "secret");
   const { apply } = stage;
   await apply.register("a");
   const times = Array.from({ length: 96 }, (_, index) => NOW_MS - DAY_MS + (index * HOUR_MS) / 4);
@@ -42,7 +43,8 @@ async function put(
     msMax: more.msMax ?? 60_000,
     memoryBytes: more.memoryBytes ?? 256 * MIB,
     threads: 2,
-    spool: stage.folder.spool,
+    root: stage.folder.root,
+    diskBytes: 1_000 * MIB,
   });
 }
 
@@ -91,6 +93,8 @@ describe("whoever writes the statement", () => {
     ["another file", () => `select * from read_csv('${other}/secret.csv')`],
     ["a file by its name", () => `select * from '${other}/secret.csv'`],
     ["text of a file", () => `select * from read_text('${other}/secret.csv')`],
+    ["what is being written", () => `select * from glob('${stage.folder.spool}/*')`],
+    ["rows of other apps", () => `select * from read_text('${stage.folder.spool}/rows.csv')`],
     ["a blob", () => `select * from read_blob('/etc/passwd')`],
     ["a list of files", () => `select * from glob('${other}/*')`],
     ["another app", () => `select * from read_parquet('${file()}')`],
@@ -144,5 +148,10 @@ describe("whoever writes the statement", () => {
     const large = "select list(range) from range(200000000)";
     expect(await put(large, { memoryBytes: 64 * MIB })).toMatchObject({ kind: "refused", reason: "memory" });
     expect(process.memoryUsage.rss() - before).toBeLessThan(400e6);
+  });
+
+  test("gets no answer that is too large to hold", async () => {
+    const wide = "select repeat('x', 40000) || range as x from range(10001)";
+    expect(await put(wide, { rowsMax: 10_000 })).toMatchObject({ kind: "refused", reason: "size" });
   });
 });

@@ -75,7 +75,15 @@ async function crash(after: number): Promise<void> {
     row: (statement: string) => engine.row(statement),
   };
   const journal = { id: apply.journal.id, partitionOf: () => 0 };
-  const lake = new Lake({ pool: apply.pool, folder, engine: broken, journal, clock: () => stage.nowMs, log });
+  const lake = new Lake({
+    pool: apply.pool,
+    folder,
+    engine: broken,
+    journal,
+    clock: () => stage.nowMs,
+    log,
+    assertRoom: async () => {},
+  });
   await lake.catchUp().catch(() => {});
   stage.lake = stage.newLake();
   await stage.lake.begin();

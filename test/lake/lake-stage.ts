@@ -9,8 +9,11 @@ import { Engine } from "../../src/lake/engine.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { MIB } from "../../src/limits.ts";
-import { ApplyStage, NOW_MS } from "../db/apply-stage.ts";
+import { ApplyStage, DAY_MS, NOW_MS } from "../db/apply-stage.ts";
 import { log } from "../db/temp-database.ts";
+
+/** After everything that tests send. */
+const LATER_MS = NOW_MS + 2 * DAY_MS;
 
 export type Row = Record<string, unknown>;
 
@@ -21,7 +24,7 @@ export class LakeStage {
   readonly folder: LakeFolder;
   lake: Lake;
   /** The lake's clock. */
-  nowMs = NOW_MS;
+  nowMs = LATER_MS;
 
   private constructor(apply: ApplyStage, engine: Engine, folder: LakeFolder) {
     this.apply = apply;
@@ -32,7 +35,7 @@ export class LakeStage {
 
   static async open(): Promise<LakeStage> {
     const folder = await LakeFolder.open(await mkdtemp(join(tmpdir(), "lake-")));
-    const engine = await Engine.start({ memoryBytes: 256 * MIB, threads: 2, spool: folder.spool });
+    const engine = await Engine.start({ memoryBytes: 256 * MIB, threads: 2, root: folder.root });
     const stage = new LakeStage(await ApplyStage.open(), engine, folder);
     await stage.lake.begin();
     return stage;
@@ -41,12 +44,20 @@ export class LakeStage {
   newLake(): Lake {
     const { apply, engine, folder } = this;
     const journal = { id: apply.journal.id, partitionOf: () => 0 };
-    return new Lake({ pool: apply.pool, folder, engine, journal, clock: () => this.nowMs, log });
+    return new Lake({
+      pool: apply.pool,
+      folder,
+      engine,
+      journal,
+      clock: () => this.nowMs,
+      log,
+      assertRoom: async () => {},
+    });
   }
 
   async begin(): Promise<void> {
     await this.apply.begin();
-    this.nowMs = NOW_MS;
+    this.nowMs = LATER_MS;
     this.lake = this.newLake();
     await this.lake.begin();
   }

@@ -4,9 +4,13 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { storeCosts } from "../../src/db/cost.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
+import { moveReadUntil } from "../../src/db/lake-app.ts";
+import type { MergeTask, PackTask } from "../../src/lake/engine.ts";
+import { Lake } from "../../src/lake/lake.ts";
 import { LakeWriter } from "../../src/lake/lake-writer.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { claim, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
+import { log } from "../db/temp-database.ts";
 import { LakeStage } from "./lake-stage.ts";
 
 let stage: LakeStage;
@@ -83,7 +87,13 @@ test("events that are stored but not yet read wait for the next part, also when 
   await apply.append("erase", "b", {}, { at: NOW_MS + HOUR_MS });
   await apply.applyAll();
   // Not moved on: the day alone is written.
-  const writer = new LakeWriter({ pool: apply.pool, folder: stage.folder, engine: stage.engine, clock: () => NOW_MS });
+  const writer = new LakeWriter({
+    pool: apply.pool,
+    folder: stage.folder,
+    engine: stage.engine,
+    clock: () => NOW_MS,
+    assertRoom: async () => {},
+  });
   await writer.writeDay({ appId: apply.app.appId, kind: "events", day: "2024-06-15" });
   expect((await stage.rowsOf("events")).map((row) => row.properties)).toEqual(['{"n": 1}']);
   await stage.lake.catchUp();
@@ -111,8 +121,8 @@ test("an erased user is in no file within the hour, old files included", async (
   await part("stays", [track("e")], NOW_MS + 1);
   await apply.append("erase", "gone", {}, { at: NOW_MS + 2 });
   await apply.applyAll();
-  for (const minutes of [10, 20, 30]) {
-    stage.nowMs = NOW_MS + minutes * 60_000;
+  for (let time = 0; time < 3; time += 1) {
+    stage.nowMs += 10 * 60_000;
     await stage.lake.turn({ signal: new AbortController().signal, forMs: 60_000 });
   }
   await expectExact();
@@ -132,7 +142,7 @@ test("parts are merged into one, which holds the same rows", async () => {
   await expectExact();
   // A day that is over becomes one file, however few its parts are.
   await part("a", [track("e", { n: "late" })], NOW_MS + HOUR_MS);
-  stage.nowMs = NOW_MS + 2 * DAY_MS;
+  stage.nowMs += 2 * DAY_MS;
   await stage.lake.turn({ signal, forMs: 60_000 });
   expect(await events()).toHaveLength(1);
   await expectExact();
@@ -196,6 +206,61 @@ test("while an earlier version applies the lake waits, and afterwards begins ane
   await apply.restart();
   await part("a", [track("f")], NOW_MS + 1);
   await stage.lake.catchUp();
+  await expectExact();
+});
+
+test("an event noted by key that also lies in the range being read is written once", async () => {
+  const { apply } = stage;
+  await apply.register("a", {}, { at: NOW_MS - DAY_MS });
+  await part("a", [track("e", { n: 1 })]);
+  await apply.collect("a", [track("e", { n: 2 })], { at: NOW_MS + 1_000 });
+  await apply.applyAll();
+  // Moved on, but not written yet.
+  await moveReadUntil(apply.pool, stage.folder.id, async () => [{ appId: apply.app.appId, untilMs: NOW_MS + 2_000 }]);
+  await apply.collect("a", [track("e", { n: 3 })], { at: NOW_MS + 500 });
+  await apply.applyAll();
+  expect(await apply.count("lake_late")).toBe(1);
+  await stage.lake.catchUp();
+  await expectExact();
+});
+
+test("a user who registers again with another version is written anew", async () => {
+  await stage.apply.register("a", { version: 1 });
+  await part("a", [track("e")]);
+  await stage.apply.register("a", { version: 2 }, { at: NOW_MS + 1 });
+  await stage.apply.applyAll();
+  await stage.lake.catchUp();
+  expect((await stage.rowsOf("users")).map((row) => Number(row.version))).toEqual([2]);
+  await expectExact();
+});
+
+test("a day that cannot be written keeps no other waiting, and is told", async () => {
+  const { apply, folder, engine } = stage;
+  const { signal } = new AbortController();
+  await apply.register("a");
+  await part("a", [track("e"), track("e", {}, NOW_MS - 2 * DAY_MS)]);
+  await apply.append("reset_client_id", "a", { new_client_id: "b" });
+  await apply.applyAll();
+  stage.nowMs += HOUR_MS;
+  const broken = {
+    pack: (task: PackTask) => {
+      if (task.days.some(({ day }) => day === "2024-06-15")) throw new Error("Broken.");
+      return engine.pack(task);
+    },
+    merge: (task: MergeTask) => engine.merge(task),
+    row: (statement: string) => engine.row(statement),
+  };
+  const journal = { id: apply.journal.id, partitionOf: () => 0 };
+  const parts = { pool: apply.pool, folder, engine: broken, journal, clock: () => stage.nowMs, log };
+  const lake = new Lake({ ...parts, assertRoom: async () => {} });
+  await expect(lake.turn({ signal, forMs: 60_000 })).rejects.toThrow("Broken.");
+  const events = await stage.rowsOf("events");
+  expect(events.map(({ day, client_id: client }) => [day, client])).toEqual([
+    ["2024-06-13", "b"],
+    ["2024-06-15", "a"],
+  ]);
+  stage.nowMs += HOUR_MS;
+  await stage.lake.turn({ signal, forMs: 60_000 });
   await expectExact();
 });
 

@@ -66,7 +66,8 @@ async function answered(appId: number, timeZone: string): Promise<Map<string, nu
     msMax: 600_000,
     memoryBytes: 256 * MIB,
     threads: 2,
-    spool: stage.folder.spool,
+    root: stage.folder.root,
+    diskBytes: 1_000 * MIB,
   });
   if (answer.kind !== "rows") throw new Error(answer.message);
   const { lines } = eventsAnswer(question, objectsOf(answer));

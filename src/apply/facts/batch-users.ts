@@ -15,6 +15,9 @@ export type Before = {
   latestDay: string;
   judged: Judged;
   wxOpenid: string;
+  version: number;
+  cid: string;
+  registeredAtMs: number;
   counted: Counted;
 };
 
@@ -89,6 +92,15 @@ export class BatchUsers {
     });
   }
 
+  /** Whether the lake shows another version, creative or instant of a stored user. */
+  isShownAnew(user: UserAccount): boolean {
+    const before = this.before(user);
+    if (!before) return false;
+    const { version, cid, registeredAtMs, adData } = user;
+    const isSame = before.version === version && before.cid === cid && before.registeredAtMs === registeredAtMs;
+    return !isSame || before.judged.adData !== adData;
+  }
+
   /** Stored users who have told another open id, by which platforms tell what their ads earned. */
   reidentified(): UserAccount[] {
     return this.changed().filter((user) => (this.before(user)?.wxOpenid ?? user.wxOpenid) !== user.wxOpenid);
@@ -120,6 +132,9 @@ function beforeOf(user: UserAccount): Before {
     latestDay: user.latestLoginDay ?? "",
     judged: judgedOf(user),
     wxOpenid: user.wxOpenid,
+    version: user.version,
+    cid: user.cid,
+    registeredAtMs: user.registeredAtMs,
     counted: countedOf(user),
   };
 }

@@ -17,7 +17,8 @@ export async function markLakeDays(
   for (const { appId, day } of [...tallies.orders, ...refunded.orders]) mark(appId, "orders", day);
   const regrouped = new Set(users.regrouped());
   for (const user of users.changed()) {
-    if (!regrouped.has(user) && !users.ownProfiles.has(user.properties)) continue;
+    const isSame = !regrouped.has(user) && !users.ownProfiles.has(user.properties) && !users.isShownAnew(user);
+    if (isSame) continue;
     mark(user.appId, "users", user.registeredDay);
     const before = users.before(user)?.counted.registeredDay;
     if (before !== undefined) mark(user.appId, "users", before);

@@ -180,6 +180,11 @@ export async function allowIdle(tx: Executor, idleMs: number): Promise<void> {
   await tx.query("select set_config('idle_in_transaction_session_timeout', $1, true)", [String(idleMs)]);
 }
 
+/** Cuts a connection in the middle of a COPY that nobody reads any more: what is left of it would never be taken. */
+export function abandon(client: pg.PoolClient): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
 /** The plans that read whole tables. */
 const NOT_BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] as const;
 
