@@ -89,7 +89,7 @@ export function jsonField(field: Field): Duck | undefined {
 
 /**
  * The number that a measure adds up, exactly: cents, or a property to six decimal places. Null when it is no number. A text
- * is read as a double first, which is what a number in JSON is: reading it as a decimal of this size takes ten times as long.
+ * is read as a double first, which is what a number in JSON is: a question that reads it as such a decimal takes seven times as long.
  */
 export function exactNumber({ property, amount }: NumberOf, scope: Scope): Duck {
   if (amount !== undefined) {
