@@ -31,6 +31,16 @@ const retention = ({ appId }: Pick<App, "appId">) => {
   return { app_id: appId, question: { ...DATES, by: "day", periods: 1, first: ORDERS, back: ORDERS } };
 };
 
+const distribution = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, ...ORDERS, measure: "times" } };
+};
+const path = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, event: "e", direction: "after", gap_minutes: 30, levels: 2 } };
+};
+const segment = ({ appId }: Pick<App, "appId">) => {
+  return { app_id: appId, question: { ...DATES, segment: { kind: "did_not", ...ORDERS } } };
+};
+
 const connector = ({ appId }: Pick<App, "appId">) => {
   const declaration = {
     url: "https://platform.example/",
@@ -130,6 +140,12 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   })),
   "POST /admin/api/v1/analysis/retention": ofAdmin(1004, retention),
   "POST /admin/api/v1/analysis/retention/users": ofAdmin(1004, (app) => ({ ...retention(app), cell: { kind: "all" } })),
+  "POST /admin/api/v1/analysis/distribution": ofAdmin(1004, distribution),
+  "POST /admin/api/v1/analysis/distribution/users": ofAdmin(1004, (app) => ({ ...distribution(app), cell: {} })),
+  "POST /admin/api/v1/analysis/path": ofAdmin(1004, path),
+  "POST /admin/api/v1/analysis/path/users": ofAdmin(1004, (app) => ({ ...path(app), cell: { level: 0, event: "e" } })),
+  "POST /admin/api/v1/analysis/segment": ofAdmin(1004, segment),
+  "POST /admin/api/v1/analysis/segment/users": ofAdmin(1004, (app) => ({ ...segment(app), cell: {} })),
   "POST /admin/api/v1/analysis/sql": ofAdmin(1004, ({ appId }) => ({ app_id: appId, statement: "select 1" })),
   "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
   "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),

@@ -7,7 +7,7 @@ import { ApiError, messageOf, UsageError } from "../../errors.ts";
 import { type LakeRows, objectsOf } from "../../lake/asker.ts";
 import { LIMITS } from "../../limits.ts";
 import { textOf } from "../../report/analysis/duck-sql.ts";
-import { QUESTIONS, type Question } from "../../report/analysis/questions.ts";
+import { type NamedQuestion, QUESTIONS } from "../../report/analysis/questions.ts";
 import { parseInteger, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
@@ -29,7 +29,7 @@ export function askCommands(program: Command): void {
     .action(runSql);
 }
 
-function questionCommand(ask: Command, question: Question): void {
+function questionCommand(ask: Command, question: NamedQuestion): void {
   ask
     .command(question.name)
     .description(question.says)
@@ -41,7 +41,7 @@ function questionCommand(ask: Command, question: Question): void {
     .action((options: AskOptions) => runQuestion(question, options));
 }
 
-async function runQuestion(question: Question, options: AskOptions): Promise<void> {
+async function runQuestion(question: NamedQuestion, options: AskOptions): Promise<void> {
   const asked = readQuestion(options);
   const problem = messageOfInvalid(question.schema, asked);
   if (problem !== undefined) throw new UsageError(problem);

@@ -17,5 +17,3 @@ export type Analyses = {
   segment: { question: SegmentQuestion; answer: UsersBehind; cell: Record<never, never> };
 };
 export type AnalysisKind = keyof Analyses;
-
-export const ANALYSIS_KINDS = ["events", "funnel", "retention", "distribution", "path", "segment"] as const;

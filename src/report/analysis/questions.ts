@@ -1,41 +1,30 @@
-import type { TSchema } from "typebox";
-import {
-  type EventsAnswer,
-  type EventsCell,
-  type EventsQuestion,
-  eventsAnswer,
-  eventsCell,
-  eventsQuestion,
-} from "../../contract/analysis/events.ts";
-import {
-  type FunnelAnswer,
-  type FunnelCell,
-  type FunnelQuestion,
-  funnelAnswer,
-  funnelCell,
-  funnelQuestion,
-} from "../../contract/analysis/funnel.ts";
-import {
-  type RetentionAnswer,
-  type RetentionCell,
-  type RetentionQuestion,
-  retentionAnswer,
-  retentionCell,
-  retentionQuestion,
-} from "../../contract/analysis/retention.ts";
+import { type TSchema, Type } from "typebox";
+import type { Analyses, AnalysisKind } from "../../contract/analysis/analysis.ts";
+import { distributionAnswer, distributionCell, distributionQuestion } from "../../contract/analysis/distribution.ts";
+import { eventsAnswer, eventsCell, eventsQuestion } from "../../contract/analysis/events.ts";
+import { funnelAnswer, funnelCell, funnelQuestion } from "../../contract/analysis/funnel.ts";
+import { pathAnswer, pathCell, pathQuestion } from "../../contract/analysis/path.ts";
+import { usersBehind } from "../../contract/analysis/question.ts";
+import { retentionAnswer, retentionCell, retentionQuestion } from "../../contract/analysis/retention.ts";
+import { segmentQuestion } from "../../contract/analysis/segment.ts";
+import { distributionAnswer as shapeDistribution } from "./distribution-answer.ts";
+import { distributionSql, distributionUsersSql } from "./distribution-sql.ts";
 import type { Duck } from "./duck-sql.ts";
 import { eventsAnswer as shapeEvents } from "./events-answer.ts";
 import { eventsSql } from "./events-sql.ts";
 import { eventsUsersSql } from "./events-users.ts";
 import { funnelAnswer as shapeFunnel } from "./funnel-answer.ts";
 import { funnelSql, funnelUsersSql } from "./funnel-sql.ts";
+import { pathAnswer as shapePath } from "./path-answer.ts";
+import { pathSql, pathUsersSql } from "./path-sql.ts";
 import { retentionAnswer as shapeRetention } from "./retention-answer.ts";
 import { retentionSql, retentionUsersSql } from "./retention-sql.ts";
 import type { Row } from "./row.ts";
+import { segmentUsersSql } from "./segment-sql.ts";
+import { usersAnswer } from "./users-sql.ts";
 
 /** A question as the interface knows it: its schemas, the statement that it becomes, and the answer made of its rows. */
 export type Question<Asked extends object = object, Answer extends object = object, Cell extends object = object> = {
-  name: string;
   says: string;
   schema: TSchema;
   answer: TSchema;
@@ -46,16 +35,14 @@ export type Question<Asked extends object = object, Answer extends object = obje
   usersSql: (question: Asked, cell: Cell) => Duck;
 };
 
-/** A question among others. Its schemas check what comes in, so that it has the types that its functions want. */
-function among<Asked extends object, Answer extends object, Cell extends object>(
-  question: Question<Asked, Answer, Cell>,
-): Question {
-  return question as unknown as Question;
-}
+type QuestionOf<Kind extends AnalysisKind> = Question<
+  Analyses[Kind]["question"],
+  Analyses[Kind]["answer"],
+  Analyses[Kind]["cell"]
+>;
 
-export const QUESTIONS: readonly Question[] = [
-  among<EventsQuestion, EventsAnswer, EventsCell>({
-    name: "events",
+export const QUESTIONS_BY_KIND: { readonly [Kind in AnalysisKind]: QuestionOf<Kind> } = {
+  events: {
     says: "How many events or orders there were, by what",
     schema: eventsQuestion,
     answer: eventsAnswer,
@@ -63,9 +50,8 @@ export const QUESTIONS: readonly Question[] = [
     sql: eventsSql,
     shape: shapeEvents,
     usersSql: eventsUsersSql,
-  }),
-  among<FunnelQuestion, FunnelAnswer, FunnelCell>({
-    name: "funnel",
+  },
+  funnel: {
     says: "How many users go from step to step, and how long they take",
     schema: funnelQuestion,
     answer: funnelAnswer,
@@ -73,9 +59,8 @@ export const QUESTIONS: readonly Question[] = [
     sql: funnelSql,
     shape: shapeFunnel,
     usersSql: funnelUsersSql,
-  }),
-  among<RetentionQuestion, RetentionAnswer, RetentionCell>({
-    name: "retention",
+  },
+  retention: {
     says: "How many users come back, and what they are worth",
     schema: retentionQuestion,
     answer: retentionAnswer,
@@ -83,5 +68,39 @@ export const QUESTIONS: readonly Question[] = [
     sql: retentionSql,
     shape: shapeRetention,
     usersSql: retentionUsersSql,
-  }),
-];
+  },
+  distribution: {
+    says: "How many users did something how often, on how many days, or for how much",
+    schema: distributionQuestion,
+    answer: distributionAnswer,
+    cell: distributionCell,
+    sql: distributionSql,
+    shape: shapeDistribution,
+    usersSql: distributionUsersSql,
+  },
+  path: {
+    says: "What follows or precedes an event",
+    schema: pathQuestion,
+    answer: pathAnswer,
+    cell: pathCell,
+    sql: pathSql,
+    shape: shapePath,
+    usersSql: pathUsersSql,
+  },
+  segment: {
+    says: "Which users a segment has",
+    schema: segmentQuestion,
+    answer: usersBehind,
+    cell: Type.Object({}),
+    sql: segmentUsersSql,
+    shape: (_, rows) => usersAnswer(rows),
+    usersSql: segmentUsersSql,
+  },
+};
+
+/** The same as a list. The schemas check what comes in, so that it has the types that the functions want. */
+export const QUESTIONS = Object.entries(QUESTIONS_BY_KIND).map(([name, question]) => ({
+  name,
+  ...(question as unknown as Question),
+}));
+export type NamedQuestion = (typeof QUESTIONS)[number];

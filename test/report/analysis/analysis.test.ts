@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FunnelQuestion } from "../../../src/contract/analysis/funnel.ts";
 import { segmentQuestion } from "../../../src/contract/analysis/segment.ts";
 import { messageOfInvalid } from "../../../src/contract/validation.ts";
-import { ask, statementOf, usersBehind } from "../../../src/report/analysis/analysis.ts";
+import { ask, statementOf, usersBehind } from "./asking.ts";
 import { openViews, type Views } from "./duck-views.ts";
 import { byBytes, Luck, seeds } from "./luck.ts";
 import { randomMarket } from "./market.ts";

@@ -16,7 +16,7 @@ import { ApiError } from "../../../errors.ts";
 import { type LakeQuestion, type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
-import { QUESTIONS, type Question } from "../../../report/analysis/questions.ts";
+import { type NamedQuestion, QUESTIONS } from "../../../report/analysis/questions.ts";
 import { usersAnswer } from "../../../report/analysis/users-sql.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
@@ -45,7 +45,7 @@ function stateRoute(routes: FastifyInstance, { lake, apps, reads }: AdminReportC
   });
 }
 
-function questionRoutes(routes: FastifyInstance, context: AdminReportContext, question: Question): void {
+function questionRoutes(routes: FastifyInstance, context: AdminReportContext, question: NamedQuestion): void {
   const { name, says } = question;
   adminRoute(routes, {
     path: `analysis/${name}`,
