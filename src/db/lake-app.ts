@@ -42,8 +42,6 @@ export async function loadLakeApp(executor: Executor, appId: number): Promise<La
   return row;
 }
 
-const isMarked = sql`exists (select 1 from lake_mark m where m.app_id = a.app_id and m.kind = 'events')`;
-
 /**
  * Moves the instants up to which events are read, and begins apps that have no lake yet. It waits for the transactions
  * that are applying: later ones know of it. Those of apps whose last events are not written yet stay. An app without marked
@@ -59,16 +57,23 @@ export async function moveReadUntil(
     await execute(tx, sql`select pg_advisory_xact_lock(${LAKE_LOCK}::bigint)`);
     const reached = await instants(tx);
     if (reached.length === 0) return;
-    const wanted = rowsOf("wanted", reached, { appId: "int", untilMs: "bigint" });
-    await execute(
-      tx,
-      sql`insert into lake_app as a (app_id, lake_id, read_until_ms, written_until_ms)
-        select app_id, ${lakeId}, until_ms, until_ms from ${wanted}
-        on conflict (app_id) do update set read_until_ms = greatest(a.read_until_ms, excluded.read_until_ms),
-          written_until_ms = case when ${isMarked} then a.written_until_ms
-            else greatest(a.written_until_ms, excluded.written_until_ms) end
+    const marked = await query<{ appId: number }>(tx, sql`select distinct app_id from lake_mark where kind = 'events'`);
+    const isMarked = new Set(marked.map(({ appId }) => appId));
+    // Apart, because a distributed database takes no query inside of an update.
+    for (const state of ["marked", "unmarked"] as const) {
+      const apps = reached.filter(({ appId }) => isMarked.has(appId) === (state === "marked"));
+      if (apps.length === 0) continue;
+      const wanted = rowsOf("wanted", apps, { appId: "int", untilMs: "bigint" });
+      const written = sql`, written_until_ms = greatest(a.written_until_ms, excluded.written_until_ms)`;
+      await execute(
+        tx,
+        sql`insert into lake_app as a (app_id, lake_id, read_until_ms, written_until_ms)
+          select app_id, ${lakeId}, until_ms, until_ms from ${wanted}
+          on conflict (app_id) do update set read_until_ms = greatest(a.read_until_ms, excluded.read_until_ms)
+            ${state === "marked" ? sql`` : written}
           where a.read_until_ms = a.written_until_ms and a.read_until_ms < excluded.read_until_ms`,
-    );
+      );
+    }
   });
 }
 
