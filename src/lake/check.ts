@@ -26,7 +26,7 @@ export async function checkLake(pool: pg.Pool, config: Config, appIds: readonly 
     for (const appId of appIds) checks.push(await checkApp({ pool, folder, engine }, appId));
     return checks;
   } finally {
-    engine.close();
+    await engine.close();
   }
 }
 

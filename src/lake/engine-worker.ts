@@ -19,7 +19,9 @@ try {
   // Not on Linux.
 }
 
-let engine: Engine | undefined;
+let limits: EngineLimits;
+/** Started by the first call that writes or checks files: a process that only answers questions needs none. */
+let engine: Promise<Engine> | undefined;
 /** The question that is being answered. */
 let asked: Interruptible | undefined;
 
@@ -36,7 +38,7 @@ process.on("SIGINT", () => {});
 
 async function answer({ method, task }: EngineCall): Promise<unknown> {
   if (method === "start") {
-    engine = await Engine.start(task as EngineLimits);
+    limits = task as EngineLimits;
     return undefined;
   }
   if (method === "ask") {
@@ -44,7 +46,10 @@ async function answer({ method, task }: EngineCall): Promise<unknown> {
     return ask(task as AskTask, (connection) => (asked = connection)).finally(() => (asked = undefined));
   }
   if (method === "cancel") return asked?.interrupt();
-  return engine![method](task as never);
+  engine ??= Engine.start(limits);
+  // One that could not start is tried again by the next call.
+  engine.catch(() => (engine = undefined));
+  return (await engine)[method](task as never);
 }
 
 function send(message: EngineAnswer): void {

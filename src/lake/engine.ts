@@ -24,10 +24,12 @@ export type EngineLimits = { memoryBytes: number; threads: number; root: string 
 export class Engine {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
+  readonly #temp: string;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, temp: string) {
     this.#instance = instance;
     this.#connection = connection;
+    this.#temp = temp;
   }
 
   /** The engine is loaded only here: it is a package of its own, which may be left out of an installation. */
@@ -44,7 +46,7 @@ export class Engine {
     const connection = await instance.connect();
     // Rows are sorted where their order matters. Keeping them in the order of reading would need memory for all.
     await connection.run("set preserve_insertion_order = false");
-    return new Engine(instance, connection);
+    return new Engine(instance, connection, temp);
   }
 
   /** Writes the rows of each day into a file. A day without rows gets none. */
@@ -97,8 +99,9 @@ export class Engine {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#connection.closeSync();
     this.#instance.closeSync();
+    await rm(this.#temp, { recursive: true, force: true });
   }
 }

@@ -134,6 +134,7 @@ export class Lake {
 
   async #readNew(signal: AbortSignal): Promise<void> {
     const startedMs = elapsedMs();
+    this.#readAtMs = startedMs + READ_EVERY_MS;
     if (await this.#isUnmarked()) return;
     await this.#move();
     const { pool } = this.#parts;

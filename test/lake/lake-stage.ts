@@ -100,7 +100,7 @@ export class LakeStage {
   }
 
   async close(): Promise<void> {
-    this.engine.close();
+    await this.engine.close();
     await this.apply.close();
     await rm(this.folder.root, { recursive: true });
   }
