@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { shareOver } from "../../web/src/pages/analysis/retention-share.ts";
+import { shareOver } from "../../web/src/pages/analysis/retention/retention-share.ts";
 import { LakeStage, PLAYERS } from "./lake-stage.ts";
 import { isDrawn, isSettled } from "./report-stage.ts";
 

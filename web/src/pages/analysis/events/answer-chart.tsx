@@ -1,11 +1,11 @@
 import { useMemo } from "react";
-import type { EventsLine } from "../../../../src/contract/analysis/events.ts";
-import { useFormat } from "../../format.ts";
-import { useTexts } from "../../texts.ts";
-import { Chart } from "../../ui/chart.tsx";
-import type { AskedEvents } from "./answer-query.ts";
+import type { EventsLine } from "../../../../../src/contract/analysis/events.ts";
+import { useFormat } from "../../../format.ts";
+import { useTexts } from "../../../texts.ts";
+import { Chart } from "../../../ui/chart.tsx";
+import type { AskedEvents } from "../answer/answer-query.ts";
+import { texts } from "../texts.ts";
 import type { LineNames } from "./line-names.ts";
-import { texts } from "./texts.ts";
 
 const LINES_MAX = 20;
 

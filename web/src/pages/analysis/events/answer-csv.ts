@@ -1,5 +1,5 @@
-import type { CsvRow } from "../../analysis/csv-text.ts";
-import type { AskedEvents } from "./answer-query.ts";
+import type { CsvRow } from "../../../analysis/csv-text.ts";
+import type { AskedEvents } from "../answer/answer-query.ts";
 import type { LineNames } from "./line-names.ts";
 
 type Heads = { series: string; total: string; earlier: string };

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Refreshing } from "../../report/refreshing.tsx";
-import { Progress } from "../../ui/progress.tsx";
+import { Refreshing } from "../../../report/refreshing.tsx";
+import { Progress } from "../../../ui/progress.tsx";
 import type { Asked } from "./answer-query.ts";
 import { AsSql } from "./as-sql.tsx";
 

@@ -1,11 +1,11 @@
-import type { EventsLine, EventsQuestion, Series } from "../../../../src/contract/analysis/events.ts";
-import type { Source } from "../../../../src/contract/analysis/question.ts";
-import { useKnownNames } from "../../analysis/known-names.ts";
-import { useDimensionValue } from "../../report/dimension-value.ts";
-import { useTexts } from "../../texts.ts";
-import { fieldLabel, useFieldGroups } from "./field-select.tsx";
-import { letterOf } from "./state.ts";
-import { texts } from "./texts.ts";
+import type { EventsLine, EventsQuestion, Series } from "../../../../../src/contract/analysis/events.ts";
+import type { Source } from "../../../../../src/contract/analysis/question.ts";
+import { useKnownNames } from "../../../analysis/known-names.ts";
+import { useDimensionValue } from "../../../report/dimension-value.ts";
+import { useTexts } from "../../../texts.ts";
+import { fieldLabel, useFieldGroups } from "../question/field-select.tsx";
+import { letterOf } from "../state.ts";
+import { texts } from "../texts.ts";
 
 export type LineNames = {
   /** The fields of the split. */

@@ -1,4 +1,4 @@
-import type { RetentionGroup } from "../../../../src/contract/analysis/retention.ts";
+import type { RetentionGroup } from "../../../../../src/contract/analysis/retention.ts";
 
 /** Whether a period of a cohort has begun, so that its number means something. */
 export type IsBegun = (cohort: string, period: number) => boolean;

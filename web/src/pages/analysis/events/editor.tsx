@@ -1,17 +1,17 @@
-import { useKnownNames } from "../../analysis/known-names.ts";
-import type { KnownNames } from "../../analysis/names.ts";
-import { useToday } from "../../report/days.ts";
-import { listText } from "../../report/value-list.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { DateRange } from "../../ui/date-range.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { SettledField } from "../../ui/settled-field.tsx";
-import { FieldSelect, useFieldGroups } from "./field-select.tsx";
+import { useKnownNames } from "../../../analysis/known-names.ts";
+import type { KnownNames } from "../../../analysis/names.ts";
+import { useToday } from "../../../report/days.ts";
+import { listText } from "../../../report/value-list.ts";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { DateRange } from "../../../ui/date-range.tsx";
+import { Failure } from "../../../ui/failure.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { SettledField } from "../../../ui/settled-field.tsx";
+import { FieldSelect, useFieldGroups } from "../question/field-select.tsx";
+import { type AnalysisState, compareDay, SERIES_MAX, STEPS, seriesText, TOPS, type UrlState } from "../state.ts";
+import { texts } from "../texts.ts";
 import { SeriesRows } from "./series-rows.tsx";
-import { type AnalysisState, compareDay, SERIES_MAX, STEPS, seriesText, TOPS, type UrlState } from "./state.ts";
-import { texts } from "./texts.ts";
 
 type EditorProps = {
   state: AnalysisState;

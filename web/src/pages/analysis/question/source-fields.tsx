@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
-import type { Source } from "../../../../src/contract/analysis/question.ts";
-import type { KnownNames } from "../../analysis/names.ts";
-import { useTexts } from "../../texts.ts";
-import { SelectField } from "../../ui/field.tsx";
-import { SettledField } from "../../ui/settled-field.tsx";
+import type { Source } from "../../../../../src/contract/analysis/question.ts";
+import type { KnownNames } from "../../../analysis/names.ts";
+import { useTexts } from "../../../texts.ts";
+import { SelectField } from "../../../ui/field.tsx";
+import { SettledField } from "../../../ui/settled-field.tsx";
+import { texts } from "../texts.ts";
 import { ConditionRows } from "./condition-rows.tsx";
 import { useFieldGroups } from "./field-select.tsx";
-import { texts } from "./texts.ts";
 
 type SourceFieldsProps = {
   source: Source;

@@ -1,8 +1,8 @@
-import type { ORDER_COLUMNS, USER_COLUMNS } from "../../../../src/contract/analysis/condition.ts";
-import type { KnownNames } from "../../analysis/names.ts";
-import { texts as filterTexts } from "../../report/filter-texts.ts";
-import { useTexts } from "../../texts.ts";
-import { type Choice, Frame } from "../../ui/field.tsx";
+import type { ORDER_COLUMNS, USER_COLUMNS } from "../../../../../src/contract/analysis/condition.ts";
+import type { KnownNames } from "../../../analysis/names.ts";
+import { texts as filterTexts } from "../../../report/filter-texts.ts";
+import { useTexts } from "../../../texts.ts";
+import { type Choice, Frame } from "../../../ui/field.tsx";
 import { fieldTexts } from "./field-texts.ts";
 
 export type UserColumn = (typeof USER_COLUMNS)[number];

@@ -1,6 +1,6 @@
-import { useFormat } from "../../format.ts";
-import { useTexts } from "../../texts.ts";
-import { questionTexts } from "./question-texts.ts";
+import { useFormat } from "../../../format.ts";
+import { useTexts } from "../../../texts.ts";
+import { questionTexts } from "../question-texts.ts";
 
 /** A time between two steps, in the largest unit that it fills. */
 export function useDurationText(): (ms: number) => string {

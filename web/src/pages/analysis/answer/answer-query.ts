@@ -1,10 +1,10 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
-import type { Origin } from "../../../../src/contract/analysis/asked.ts";
-import type { EventsAnswer, EventsQuestion } from "../../../../src/contract/analysis/events.ts";
-import type { UsersBehind } from "../../../../src/contract/analysis/question.ts";
-import { post } from "../../api.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { type AnalysisState, incompleteSeries, questionOf } from "./state.ts";
+import type { Origin } from "../../../../../src/contract/analysis/asked.ts";
+import type { EventsAnswer, EventsQuestion } from "../../../../../src/contract/analysis/events.ts";
+import type { UsersBehind } from "../../../../../src/contract/analysis/question.ts";
+import { post } from "../../../api.ts";
+import { useApp } from "../../../chosen-app.tsx";
+import { type AnalysisState, incompleteSeries, questionOf } from "../state.ts";
 
 export type QuestionName = "events" | "funnel" | "retention";
 

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
-import type { Origin } from "../../../../src/contract/analysis/asked.ts";
-import type { CsvRow } from "../../analysis/csv-text.ts";
-import { Freshness } from "../../analysis/freshness.tsx";
-import { saveCsv } from "../../analysis/save-csv.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { texts } from "./texts.ts";
+import type { Origin } from "../../../../../src/contract/analysis/asked.ts";
+import type { CsvRow } from "../../../analysis/csv-text.ts";
+import { Freshness } from "../../../analysis/freshness.tsx";
+import { saveCsv } from "../../../analysis/save-csv.ts";
+import { useApp } from "../../../chosen-app.tsx";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { texts } from "../texts.ts";
 
 type AnswerHeadProps = {
   asked: Pick<Origin, "received_until" | "took_ms"> & { question: { date_list: readonly string[] } };

@@ -1,20 +1,20 @@
 import type { ReactNode } from "react";
-import type { Source } from "../../../../src/contract/analysis/question.ts";
-import type { RetentionAnswer, RetentionQuestion } from "../../../../src/contract/analysis/retention.ts";
-import { useKnownNames } from "../../analysis/known-names.ts";
-import { useToday } from "../../report/days.ts";
-import { useTexts } from "../../texts.ts";
-import { DateRange } from "../../ui/date-range.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { useQuestion } from "./answer-query.ts";
-import { SplitField } from "./funnel.tsx";
-import { questionTexts } from "./question-texts.ts";
+import type { Source } from "../../../../../src/contract/analysis/question.ts";
+import type { RetentionAnswer, RetentionQuestion } from "../../../../../src/contract/analysis/retention.ts";
+import { useKnownNames } from "../../../analysis/known-names.ts";
+import { useToday } from "../../../report/days.ts";
+import { useTexts } from "../../../texts.ts";
+import { DateRange } from "../../../ui/date-range.tsx";
+import { Failure } from "../../../ui/failure.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { useQuestion } from "../answer/answer-query.ts";
+import { Settled } from "../answer/settled.tsx";
+import { SplitField } from "../funnel/funnel.tsx";
+import { SourceFields } from "../question/source-fields.tsx";
+import { questionTexts } from "../question-texts.ts";
+import { sourcesOf, type TabProps } from "../sources.ts";
+import { completed } from "../state.ts";
 import { Cohorts } from "./retention-answer.tsx";
-import { Settled } from "./settled.tsx";
-import { SourceFields } from "./source-fields.tsx";
-import { sourcesOf, type TabProps } from "./sources.ts";
-import { completed } from "./state.ts";
 
 const PERIODS = ["7", "14", "30", "60", "90"];
 

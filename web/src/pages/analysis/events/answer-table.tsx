@@ -1,13 +1,13 @@
 import { useState } from "react";
-import type { EventsCell, EventsLine } from "../../../../src/contract/analysis/events.ts";
-import { useFormat } from "../../format.ts";
-import { useTexts } from "../../texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import type { AskedEvents } from "./answer-query.ts";
+import type { EventsCell, EventsLine } from "../../../../../src/contract/analysis/events.ts";
+import { useFormat } from "../../../format.ts";
+import { useTexts } from "../../../texts.ts";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import type { AskedEvents } from "../answer/answer-query.ts";
+import { type Opened, UsersDialog } from "../answer/users-dialog.tsx";
+import { letterOf } from "../state.ts";
+import { texts } from "../texts.ts";
 import type { LineNames } from "./line-names.ts";
-import { letterOf } from "./state.ts";
-import { texts } from "./texts.ts";
-import { type Opened, UsersDialog } from "./users-dialog.tsx";
 
 const BUCKETS_MAX = 62;
 

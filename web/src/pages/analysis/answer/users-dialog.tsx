@@ -1,15 +1,15 @@
 import { Link } from "wouter";
-import { Freshness } from "../../analysis/freshness.tsx";
-import { saveCsv } from "../../analysis/save-csv.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { useFormat } from "../../format.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { TellDialog } from "../../ui/dialog.tsx";
-import { QueryView } from "../../ui/query-view.tsx";
-import { userAddress } from "../lists/user-address.ts";
+import { Freshness } from "../../../analysis/freshness.tsx";
+import { saveCsv } from "../../../analysis/save-csv.ts";
+import { useApp } from "../../../chosen-app.tsx";
+import { useFormat } from "../../../format.ts";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { TellDialog } from "../../../ui/dialog.tsx";
+import { QueryView } from "../../../ui/query-view.tsx";
+import { userAddress } from "../../lists/user-address.ts";
+import { texts } from "../texts.ts";
 import { type Behind, type NamedCell, useUsersBehind } from "./answer-query.ts";
-import { texts } from "./texts.ts";
 
 /** A number whose users are shown. */
 export type Opened = NamedCell & { title: string };

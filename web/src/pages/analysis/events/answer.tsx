@@ -1,17 +1,17 @@
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { Series } from "../../../../src/contract/analysis/events.ts";
-import { useTexts } from "../../texts.ts";
-import { Empty } from "../../ui/empty.tsx";
-import { SelectField } from "../../ui/field.tsx";
+import type { Series } from "../../../../../src/contract/analysis/events.ts";
+import { useTexts } from "../../../texts.ts";
+import { Empty } from "../../../ui/empty.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { AnswerHead } from "../answer/answer-head.tsx";
+import type { AskedEvents } from "../answer/answer-query.ts";
+import { Settled } from "../answer/settled.tsx";
+import { incompleteSeries, letterOf, type UrlState } from "../state.ts";
+import { texts } from "../texts.ts";
 import { AnswerChart } from "./answer-chart.tsx";
 import { answerRows } from "./answer-csv.ts";
-import { AnswerHead } from "./answer-head.tsx";
-import type { AskedEvents } from "./answer-query.ts";
 import { AnswerTable } from "./answer-table.tsx";
 import { useLineNames } from "./line-names.ts";
-import { Settled } from "./settled.tsx";
-import { incompleteSeries, letterOf, type UrlState } from "./state.ts";
-import { texts } from "./texts.ts";
 
 type AnswerProps = {
   query: UseQueryResult<AskedEvents>;

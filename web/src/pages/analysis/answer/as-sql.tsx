@@ -1,10 +1,10 @@
 import { useLocation } from "wouter";
-import { sqlDraft } from "../../analysis/sql-draft.ts";
-import { useApp } from "../../chosen-app.tsx";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { CopyBlock } from "../../ui/copy-block.tsx";
-import { texts } from "./texts.ts";
+import { sqlDraft } from "../../../analysis/sql-draft.ts";
+import { useApp } from "../../../chosen-app.tsx";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { CopyBlock } from "../../../ui/copy-block.tsx";
+import { texts } from "../texts.ts";
 
 /** The statement of an answer, to be read, copied or changed. */
 export function AsSql({ sql }: { sql: string }) {

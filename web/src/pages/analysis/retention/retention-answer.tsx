@@ -4,21 +4,21 @@ import type {
   RetentionCell,
   RetentionGroup,
   RetentionQuestion,
-} from "../../../../src/contract/analysis/retention.ts";
-import type { CsvRow } from "../../analysis/csv-text.ts";
-import { addDays, useFormat } from "../../format.ts";
-import { useToday } from "../../report/days.ts";
-import { useTexts } from "../../texts.ts";
-import { Chart } from "../../ui/chart.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { AnswerHead } from "./answer-head.tsx";
-import type { Asked } from "./answer-query.ts";
-import { useGroupName } from "./funnel-answer.tsx";
-import { questionTexts } from "./question-texts.ts";
+} from "../../../../../src/contract/analysis/retention.ts";
+import type { CsvRow } from "../../../analysis/csv-text.ts";
+import { addDays, useFormat } from "../../../format.ts";
+import { useToday } from "../../../report/days.ts";
+import { useTexts } from "../../../texts.ts";
+import { Chart } from "../../../ui/chart.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { AnswerHead } from "../answer/answer-head.tsx";
+import type { Asked } from "../answer/answer-query.ts";
+import { type Opened, UsersDialog } from "../answer/users-dialog.tsx";
+import { useGroupName } from "../funnel/funnel-answer.tsx";
+import { questionTexts } from "../question-texts.ts";
 import { type IsBegun, shareOver } from "./retention-share.ts";
-import { type Opened, UsersDialog } from "./users-dialog.tsx";
-import "../overview/overview.css";
+import "../../overview/overview.css";
 
 type AskedRetention = Asked<RetentionQuestion, RetentionAnswer>;
 type Cohort = Pick<RetentionGroup["total"], "users" | "returned"> & { cohort?: string };

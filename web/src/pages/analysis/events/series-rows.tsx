@@ -1,13 +1,13 @@
-import type { Measure, Series } from "../../../../src/contract/analysis/events.ts";
-import type { Amount } from "../../../../src/contract/analysis/question.ts";
-import type { KnownNames } from "../../analysis/names.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { Frame, SelectField } from "../../ui/field.tsx";
-import { SettledField } from "../../ui/settled-field.tsx";
-import { SourceFields } from "./source-fields.tsx";
-import { letterOf, MEASURES, needsNumber, SERIES_MAX } from "./state.ts";
-import { texts } from "./texts.ts";
+import type { Measure, Series } from "../../../../../src/contract/analysis/events.ts";
+import type { Amount } from "../../../../../src/contract/analysis/question.ts";
+import type { KnownNames } from "../../../analysis/names.ts";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Frame, SelectField } from "../../../ui/field.tsx";
+import { SettledField } from "../../../ui/settled-field.tsx";
+import { SourceFields } from "../question/source-fields.tsx";
+import { letterOf, MEASURES, needsNumber, SERIES_MAX } from "../state.ts";
+import { texts } from "../texts.ts";
 
 type SeriesRowsProps = {
   series: readonly Series[];

@@ -1,21 +1,21 @@
-import type { FunnelAnswer, FunnelQuestion } from "../../../../src/contract/analysis/funnel.ts";
-import type { Source } from "../../../../src/contract/analysis/question.ts";
-import { useKnownNames } from "../../analysis/known-names.ts";
-import { useToday } from "../../report/days.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { DateRange } from "../../ui/date-range.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { useQuestion } from "./answer-query.ts";
-import { FieldSelect, useFieldGroups } from "./field-select.tsx";
+import type { FunnelAnswer, FunnelQuestion } from "../../../../../src/contract/analysis/funnel.ts";
+import type { Source } from "../../../../../src/contract/analysis/question.ts";
+import { useKnownNames } from "../../../analysis/known-names.ts";
+import { useToday } from "../../../report/days.ts";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { DateRange } from "../../../ui/date-range.tsx";
+import { Failure } from "../../../ui/failure.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { useQuestion } from "../answer/answer-query.ts";
+import { Settled } from "../answer/settled.tsx";
+import { FieldSelect, useFieldGroups } from "../question/field-select.tsx";
+import { SourceFields } from "../question/source-fields.tsx";
+import { questionTexts } from "../question-texts.ts";
+import { sourcesOf, type TabProps } from "../sources.ts";
+import { completed } from "../state.ts";
+import { texts } from "../texts.ts";
 import { FunnelSteps } from "./funnel-answer.tsx";
-import { questionTexts } from "./question-texts.ts";
-import { Settled } from "./settled.tsx";
-import { SourceFields } from "./source-fields.tsx";
-import { sourcesOf, type TabProps } from "./sources.ts";
-import { completed } from "./state.ts";
-import { texts } from "./texts.ts";
 
 const STEPS_MAX = 10;
 

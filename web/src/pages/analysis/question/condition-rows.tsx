@@ -1,12 +1,12 @@
-import type { Condition, Filter, Join, Operator } from "../../../../src/contract/analysis/condition.ts";
-import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { SettledField } from "../../ui/settled-field.tsx";
-import { TagsField } from "../lists/tags-field.tsx";
+import type { Condition, Filter, Join, Operator } from "../../../../../src/contract/analysis/condition.ts";
+import { useTexts } from "../../../texts.ts";
+import { Button } from "../../../ui/button.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { SettledField } from "../../../ui/settled-field.tsx";
+import { TagsField } from "../../lists/tags-field.tsx";
+import { type Conditions, conditionsOf, valueForm } from "../state.ts";
 import { type FieldGroup, FieldSelect, fieldLabel } from "./field-select.tsx";
 import { fieldTexts } from "./field-texts.ts";
-import { type Conditions, conditionsOf, valueForm } from "./state.ts";
 
 type ConditionRowsProps = {
   filter: Filter | undefined;
