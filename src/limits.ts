@@ -133,6 +133,10 @@ const MET_BY_USERS = {
   pathGapMinutes: 1_440,
   pathLevels: 10,
   pathTop: 20,
+  /** Saved segments, the length of a name, and the users of one by which a list is filtered. */
+  segmentsPerApp: 500,
+  segmentNameLength: 100,
+  segmentUsers: 100_000,
   /** Client ids behind one number of a question. */
   analysisUsers: 100_000,
   /** Questions that wait for the one that is being answered; how long one may take, and rows of an answer. */

@@ -15,7 +15,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "contract/collect": "contract",
   "contract/report": "contract domain/*",
   "contract/setting": "contract contract/report domain/*",
-  "contract/admin": "contract contract/report domain/*",
+  "contract/admin": "contract contract/analysis contract/report domain/*",
   "contract/analysis": "contract",
   journal: "",
   "journal/jetstream": "journal",
@@ -57,7 +57,8 @@ const ROWS: Readonly<Record<string, string>> = {
     "admin contract contract/admin contract/setting db/* domain/* outbound platform platform/declared platform/registry.ts postback",
   "admin/operation":
     "admin admin/setting contract/admin contract/setting cost db/* domain/* outbound platform/registry.ts postback",
-  "admin/report": "admin contract/admin contract/analysis db/* domain/access domain/user report report/list",
+  "admin/report":
+    "admin contract/admin contract/analysis db/* domain domain/access domain/user report report/analysis report/list",
   backup: "db/* domain intake/settings-copy.ts journal journal/jetstream",
   intake: "db db/engine db/lock domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",

@@ -197,6 +197,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     commands: {
+      segments: "Saved segments: users by what they did and who they are",
+    },
+    load: async () => (await import("./report/segment-commands.ts")).segmentCommands,
+  },
+  {
+    commands: {
       lake: "Events, users, orders and costs in columns (docs/LAKE.md)",
     },
     load: async () => (await import("./operation/lake-commands.ts")).lakeCommands,

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { messageOf } from "../errors.ts";
 
 let failure: Error | undefined;
@@ -8,6 +9,12 @@ let failure: Error | undefined;
  */
 export function outputFailure(): Error | undefined {
   return failure;
+}
+
+/** Writes a part of a long output, once the reader has taken what came before. */
+export async function writeOut(text: string): Promise<void> {
+  if (failure) throw failure;
+  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
 /** Keeps a failed output from ending the process in the middle of its work. */

@@ -1,5 +1,5 @@
-import { isConflict } from "./engine/failure.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { type Stored, storedBy } from "./stored.ts";
 
 /** A saved view of the ad report: the page's query parameters, under a name. */
 export type ReportView = {
@@ -37,17 +37,11 @@ export async function findReportView(executor: Executor, { appId, viewId }: View
   return view;
 }
 
-export type Stored =
-  | { kind: "stored"; view: ReportView }
-  | { kind: "name_taken" }
-  | { kind: "too_many" }
-  | { kind: "gone" };
-
 export async function createReportView(
   executor: Executor,
   view: Omit<ReportView, "viewId" | "isShared">,
   viewsMax: number,
-): Promise<Stored> {
+): Promise<Stored<ReportView>> {
   const { appId, owner, name, parameters, changedAtMs } = view;
   const statement = sql`insert into report_view (app_id, owner, is_shared, name, parameters, changed_at_ms)
     select ${appId}::int, ${owner}::text, false, ${name}::text, ${JSON.stringify(parameters)}::jsonb, ${changedAtMs}::bigint
@@ -62,7 +56,7 @@ export async function changeReportView(
   executor: Executor,
   { appId, viewId }: ViewKey,
   change: ReportViewChange & { changedAtMs: number },
-): Promise<Stored> {
+): Promise<Stored<ReportView>> {
   const { name = null, parameters, isShared = null, changedAtMs } = change;
   const statement = sql`update report_view set name = coalesce(${name}::text, name),
       parameters = coalesce(${parameters === undefined ? null : JSON.stringify(parameters)}::jsonb, parameters),
@@ -75,12 +69,13 @@ export async function removeReportView(executor: Executor, { appId, viewId }: Vi
   await execute(executor, sql`delete from report_view where app_id = ${appId} and view_id = ${viewId}`);
 }
 
-async function storedBy(rows: Promise<ReportView[]>, otherwise: "too_many" | "gone"): Promise<Stored> {
-  try {
-    const [view] = await rows;
-    return view ? { kind: "stored", view } : { kind: otherwise };
-  } catch (error) {
-    if (isConflict(error)) return { kind: "name_taken" };
-    throw error;
-  }
+/** How many views of questions, everybody's together, use each segment. The page's address names it by its id. */
+export async function countViewsBySegment(executor: Executor, appId: number): Promise<Map<string, number>> {
+  const rows = await query<{ segment: string; views: number }>(
+    executor,
+    sql`select parameters ->> 'segment' as segment, count(*) as views from report_view
+      where app_id = ${appId} and parameters ->> 'of' = 'analysis' and parameters ->> 'segment' is not null
+      group by parameters ->> 'segment'`,
+  );
+  return new Map(rows.map(({ segment, views }) => [segment, views]));
 }

@@ -1,6 +1,6 @@
-import { rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api";
 import { elapsedMs } from "../clock.ts";
 import { MIB } from "../limits.ts";
 import { makeTempFolder } from "./lake-folder.ts";
@@ -22,6 +22,8 @@ export type AskTask = {
   root: string;
   /** Bytes of the disk that may be used where memory is not enough. */
   diskBytes: number;
+  /** A new file that gets the rows, a piece of them on each line: then the answer has none, and may be of any length. */
+  into?: string;
 };
 
 /** `isCut`: there were more rows than were wanted. */
@@ -89,21 +91,51 @@ async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package)
   if (prepared.statementType !== duckdb.StatementType.SELECT)
     return refused("statement", "Only queries are answered: begin with `select`, `with` or `from`.");
   const result = await prepared.stream();
+  const pieces = piecesOf(result, duckdb);
+  const read = await (task.into === undefined ? gathered(pieces, task) : written(pieces, task, task.into));
+  if ("reason" in read) return read;
+  const tookMs = Math.round(elapsedMs() - startedMs);
+  return { kind: "rows", columns: result.columnNames(), ...read, tookMs };
+}
+
+type Rows = readonly (readonly unknown[])[];
+type Read = { rows: Rows; isCut: boolean };
+
+/** Piece by piece, so that an answer that is too large is never held whole. */
+async function* piecesOf(result: DuckDBResult, duckdb: Package): AsyncGenerator<Rows> {
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+    yield chunk.convertRows(duckdb.JsonDuckDBValueConverter);
+}
+
+async function gathered(pieces: AsyncIterable<Rows>, { rowsMax }: AskTask): Promise<Read | Refused> {
   const rows: (readonly unknown[])[] = [];
   let bytes = 0;
-  // Piece by piece, so that an answer that is too large is never held whole.
-  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    for (const row of chunk.convertRows(duckdb.JsonDuckDBValueConverter)) {
+  for await (const piece of pieces) {
+    for (const row of piece) {
       bytes += JSON.stringify(row).length;
-      if (rows.push(row) > task.rowsMax) break;
+      if (rows.push(row) > rowsMax) break;
     }
     if (bytes > ANSWER_BYTES_MAX)
       return refused("size", "The answer is larger than 8 MiB: ask for fewer columns or rows.");
-    if (rows.length > task.rowsMax) break;
+    if (rows.length > rowsMax) break;
   }
-  const isCut = rows.length > task.rowsMax;
-  const tookMs = Math.round(elapsedMs() - startedMs);
-  return { kind: "rows", columns: result.columnNames(), rows: rows.slice(0, task.rowsMax), isCut, tookMs };
+  return { rows: rows.slice(0, rowsMax), isCut: rows.length > rowsMax };
+}
+
+async function written(pieces: AsyncIterable<Rows>, { diskBytes }: AskTask, into: string): Promise<Read | Refused> {
+  const file = await open(into, "w", 0o600);
+  let bytes = 0;
+  try {
+    for await (const piece of pieces) {
+      const line = Buffer.from(`${JSON.stringify(piece)}\n`);
+      bytes += line.length;
+      if (bytes > diskBytes) return refused("size", "The disk has no room for the answer: ask for fewer rows.");
+      await file.appendFile(line);
+    }
+  } finally {
+    await file.close();
+  }
+  return { rows: [], isCut: false };
 }
 
 type Refused = Extract<AskAnswer, { kind: "refused" }>;

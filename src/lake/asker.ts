@@ -1,3 +1,5 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Executor } from "../db/engine/sql.ts";
 import { loadLakeApp } from "../db/lake-app.ts";
@@ -6,7 +8,7 @@ import { ApiError } from "../errors.ts";
 import { GIB, LIMITS } from "../limits.ts";
 import type { AskAnswer, AskTask } from "./ask.ts";
 import type { EngineProcess } from "./engine-process.ts";
-import { pathIn, readLakeId, roomIn } from "./lake-folder.ts";
+import { makeTempFolder, pathIn, readLakeId, roomIn } from "./lake-folder.ts";
 import { viewsOf } from "./lake-views.ts";
 
 /** A question about one app. `read`: where the list of files is read. */
@@ -42,6 +44,9 @@ export type AskerOptions = {
   msMax?: number;
 };
 
+/** `into`: the file for its rows. */
+type Spooling = LakeQuestion & Pick<AskTask, "into">;
+
 /** How long a question that was told to end may take to do so. */
 const END_MS = 5_000;
 /** Bytes of the disk that a question may use where memory is not enough. */
@@ -59,7 +64,27 @@ export class Asker {
     this.#options = options;
   }
 
-  async ask(question: LakeQuestion): Promise<LakeRows> {
+  ask(question: LakeQuestion): Promise<LakeRows> {
+    return this.#inTurn(question);
+  }
+
+  /**
+   * All rows of an answer of any length, in pieces. They wait in a file, so that whoever reads them slowly holds up no other
+   * question.
+   */
+  async askAll(question: Omit<LakeQuestion, "rowsMax">): Promise<AsyncIterable<LakeRows["rows"]>> {
+    const folder = await makeTempFolder(this.#options.limits.root);
+    try {
+      const into = join(folder, "rows");
+      await this.#inTurn({ ...question, into });
+      return piecesIn(await open(into));
+    } finally {
+      // The file is open, and can still be read.
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #inTurn(question: Spooling): Promise<LakeRows> {
     if (this.#waiting >= LIMITS.questionsWaiting)
       throw new ApiError("overloaded", "Too many questions are waiting for an answer; try again.", { retryAfterS: 10 });
     this.#waiting += 1;
@@ -73,7 +98,7 @@ export class Asker {
   }
 
   /** Asked once more when files were replaced between the reading of their list and their own. */
-  async #answer(question: LakeQuestion): Promise<LakeRows> {
+  async #answer(question: Spooling): Promise<LakeRows> {
     for (let attempt = 1; ; attempt += 1) {
       question.signal?.throwIfAborted();
       const { read, app } = question;
@@ -96,9 +121,9 @@ export class Asker {
     }
   }
 
-  async #run(question: LakeQuestion, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
+  async #run(question: Spooling, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
     const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
-    const { statement, rowsMax = LIMITS.questionRows, signal } = question;
+    const { statement, rowsMax = LIMITS.questionRows, signal, into } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
     const cancel = () => {
@@ -115,13 +140,23 @@ export class Asker {
     );
     try {
       const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
-      return await engine.ask({ ...limits, ...views, diskBytes, statement, rowsMax, msMax });
+      const spooling = into === undefined ? {} : { into };
+      return await engine.ask({ ...limits, ...views, diskBytes, statement, rowsMax, msMax, ...spooling });
     } finally {
       ended.abort();
       await guard;
       signal?.removeEventListener("abort", cancel);
       clearInterval(again);
     }
+  }
+}
+
+async function* piecesIn(file: FileHandle): AsyncGenerator<LakeRows["rows"]> {
+  let rest = "";
+  for await (const text of file.createReadStream({ encoding: "utf8" })) {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) yield JSON.parse(line) as LakeRows["rows"];
   }
 }
 

@@ -12,6 +12,7 @@ export const THEIRS = {
   /** Known once it is created. */
   ruleId: 0,
   viewId: 0,
+  segmentId: 0,
 };
 
 /** A call that is valid except for the app, and its expected answer. */
@@ -146,6 +147,27 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/analysis/path/users": ofAdmin(1004, (app) => ({ ...path(app), cell: { level: 0, event: "e" } })),
   "POST /admin/api/v1/analysis/segment": ofAdmin(1004, segment),
   "POST /admin/api/v1/analysis/segment/users": ofAdmin(1004, (app) => ({ ...segment(app), cell: {} })),
+  "GET /admin/api/v1/segments": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/segments/save": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    segment_id: THEIRS.segmentId,
+    name: "x",
+    condition: { kind: "did_not", ...ORDERS },
+  })),
+  "POST /admin/api/v1/segments/rename": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    segment_id: THEIRS.segmentId,
+    name: "x",
+  })),
+  "POST /admin/api/v1/segments/remove": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    segment_id: THEIRS.segmentId,
+  })),
+  "POST /admin/api/v1/segments/export": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    segment: THEIRS.segmentId,
+    kind: "clients",
+  })),
   "POST /admin/api/v1/analysis/sql": ofAdmin(1004, ({ appId }) => ({ app_id: appId, statement: "select 1" })),
   "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
   "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),

@@ -50,6 +50,8 @@ beforeAll(async () => {
   THEIRS.ruleId = (await reports.admin("postback/rules/create", rule)).data.rule_id;
   const view = { app_id: theirs.appId, name: "their-view", parameters: {} };
   THEIRS.viewId = (await reports.admin("report/views/save", view)).data.view_id;
+  const segment = { app_id: theirs.appId, name: "their-name", condition: { kind: "did_not", source: "order" } };
+  THEIRS.segmentId = (await reports.admin("segments/save", segment)).data.segment_id;
   await reports.admin("accounts/set", { app_id: theirs.appId, ad_platform: "oppo", postbacks: "off" });
   const callback = { app_id: theirs.appId, kind: "event", url: "https://8.8.8.8/", events: ["their_event"] };
   await reports.admin("callbacks/set", callback);

@@ -27,7 +27,7 @@ let mixed: ConsoleUser;
 
 beforeAll(async () => {
   // Ids that nothing has: whether something exists is asked after the role.
-  [THEIRS.ruleId, THEIRS.viewId] = [NO_APP, NO_APP];
+  [THEIRS.ruleId, THEIRS.viewId, THEIRS.segmentId] = [NO_APP, NO_APP, NO_APP];
   [ours, theirs] = [await server.createApp(), await server.createApp({ name: "their-name" })];
   const admin = { appId: ours.appId, role: "admin" } as const;
   limited = await new ConsoleUser(server, "admin", [admin]).signIn();

@@ -3,6 +3,7 @@ import { exportBody } from "../../contract/admin/admin-report.ts";
 import { reportCsvBody } from "../../contract/admin/console-report.ts";
 import { sqlBody } from "../../contract/analysis/asked.ts";
 import type { App } from "../../db/app.ts";
+import { ApiError } from "../../errors.ts";
 import { readDates } from "../../report/dates.ts";
 import type { ExportFormat, ExportOf } from "../../report/list/export.ts";
 import { orderListCondition } from "../../report/list/order-list.ts";
@@ -63,6 +64,8 @@ function exportOf(body: ExportBody, app: App): ExportOf {
     else if (what.kind === "users") userListCondition(what.filter, app);
     return what;
   }
+  if (body.segment_filtering)
+    throw new ApiError("badParameter", "segment_filtering is for users and orders: leave it out for events.");
   // Rows are streamed, so an export may span all days, unlike a report.
   const { fromDay, untilDay } = readDates([body.from ?? "", body.to ?? ""], "from and to", Number.POSITIVE_INFINITY);
   return { kind, fromDay, untilDay };

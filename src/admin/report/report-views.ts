@@ -8,8 +8,8 @@ import {
   type ReportView,
   type ReportViewChange,
   removeReportView,
-  type Stored,
 } from "../../db/report-view.ts";
+import type { Stored } from "../../db/stored.ts";
 import { type Grants, mayIn } from "../../domain/access/role.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
@@ -130,10 +130,10 @@ function readName(text: string): string {
   return text.trim();
 }
 
-function viewOf(stored: Stored): ReportView {
+function viewOf(stored: Stored<ReportView>): ReportView {
   switch (stored.kind) {
     case "stored":
-      return stored.view;
+      return stored.row;
     case "name_taken":
       throw new ApiError("badParameter", "A view with this name already exists.");
     case "too_many":

@@ -1,15 +1,19 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { fillIn } from "../../admin/report/segments.ts";
+import type { Segment } from "../../contract/analysis/segment.ts";
 import { messageOfInvalid } from "../../contract/validation.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { ApiError, messageOf, UsageError } from "../../errors.ts";
+import { UsageError } from "../../errors.ts";
 import { type LakeRows, objectsOf } from "../../lake/asker.ts";
 import { LIMITS } from "../../limits.ts";
 import { textOf } from "../../report/analysis/duck-sql.ts";
 import { type NamedQuestion, QUESTIONS } from "../../report/analysis/questions.ts";
+import { savedIn } from "../../report/analysis/saved-segment.ts";
+import { readJson } from "../given-json.ts";
 import { parseInteger, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
+import { asUsage, withLake } from "./lake-session.ts";
 
 type SqlOptions = { app: number; limit: number; csv?: boolean; json?: boolean };
 type AskOptions = { app: number; question?: string; file?: string; sql?: boolean; json?: boolean };
@@ -42,9 +46,7 @@ function questionCommand(ask: Command, question: NamedQuestion): void {
 }
 
 async function runQuestion(question: NamedQuestion, options: AskOptions): Promise<void> {
-  const asked = readQuestion(options);
-  const problem = messageOfInvalid(question.schema, asked);
-  if (problem !== undefined) throw new UsageError(problem);
+  const asked = await readQuestion(question, options);
   const statement = refusedAsUsage(() => textOf(question.sql(asked)));
   if (options.sql) return print({ sql: statement }, options, () => statement);
   const result = await put(options.app, { statement, rowsMax: LIMITS.questionRows });
@@ -59,14 +61,16 @@ function rowsIn(answer: object): Record<string, unknown>[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, shown(value)])));
 }
 
-function readQuestion({ question, file }: AskOptions): JsonObject {
-  if ((question === undefined) === (file === undefined)) throw new UsageError("Give --question or --file.");
-  const text = question ?? readFileSync(file === "-" ? 0 : file!, "utf8");
-  try {
-    return JSON.parse(text) as JsonObject;
-  } catch (error) {
-    throw new UsageError(`The question is not JSON: ${messageOf(error)}`);
-  }
+/** The question that was given, with its saved segments. */
+async function readQuestion(question: NamedQuestion, { app, question: text, file }: AskOptions): Promise<JsonObject> {
+  const given = readJson("question", { ...(text !== undefined && { text }), ...(file !== undefined && { file }) });
+  const problem = messageOfInvalid(question.schema, given);
+  if (problem !== undefined) throw new UsageError(problem);
+  if (savedIn((given as { segment?: Segment }).segment).length === 0) return given;
+  return withDatabase(async (session) => {
+    const { appId } = await findApp(session, app);
+    return (await fillIn(session.pool, { appId, question: given })).question;
+  });
 }
 
 async function runSql(statement: string, options: SqlOptions): Promise<void> {
@@ -88,13 +92,7 @@ function shown(value: unknown): string {
 }
 
 function put(appId: number, question: { statement: string; rowsMax: number }): Promise<LakeRows> {
-  return withDatabase(async (session) => {
-    const app = await findApp(session, appId);
-    // Loaded here: the engine is a package that an installation may leave out.
-    const { localAsker } = await import("../../lake/local-asker.ts");
-    const asker = await localAsker(session.config);
-    return asker.ask({ ...question, read: session.pool, app }).catch(asUsage);
-  });
+  return withLake(appId, ({ session, app, asker }) => asker.ask({ ...question, read: session.pool, app }));
 }
 
 function refusedAsUsage<T>(work: () => T): T {
@@ -103,8 +101,4 @@ function refusedAsUsage<T>(work: () => T): T {
   } catch (error) {
     return asUsage(error);
   }
-}
-
-function asUsage(error: unknown): never {
-  throw error instanceof ApiError ? new UsageError(error.message) : error;
 }

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { type Command, Option } from "commander";
 import { beginExport } from "../../admin/report/exports.ts";
 import { UsageError } from "../../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
 import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger } from "../output.ts";
-import { outputFailure } from "../output-end.ts";
+import { writeOut } from "../output-end.ts";
 import { withDatabase } from "../session.ts";
 
 type Days = { from: string; to: string };
@@ -42,14 +41,8 @@ function add(command: Command, kind: ExportOf["kind"], text: string, filterOf: (
         const { app: app_id, from, to, format } = options;
         const asked = { app_id, kind, from, to, format, ...filterOf({ from, to }) };
         const { app, what } = await beginExport(deskOf(session), asked);
-        const rows = await exportRows(session.pool, app, { what, format, write });
+        const rows = await exportRows(session.pool, app, { what, format, write: writeOut });
         process.stderr.write(`${rows} ${kind}\n`);
       }),
     );
-}
-
-async function write(text: string): Promise<void> {
-  const failure = outputFailure();
-  if (failure) throw failure;
-  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }

@@ -1,18 +1,21 @@
 import { type Static, Type } from "typebox";
 import { PROPERTY_OPERATORS } from "../../domain/event/property-test.ts";
+import { segmentFiltering } from "../analysis/saved-segment.ts";
 import { envelopeSchema } from "../envelope.ts";
 import { FILTER_FORMS, oneOf } from "../report/list-filter.ts";
 import { CELL_NAMES } from "../report/list-record.ts";
 import { orderListBody, userListBody } from "../report/report.ts";
 
-/** The lists of the public interface for the console: the same bodies without signatures. */
+/** The lists of the public interface for the console: the same bodies without signatures, and with segments. */
 const { sign: _orderSign, ...ordersAsked } = orderListBody.properties;
 const { sign: _userSign, ...usersAsked } = userListBody.properties;
 
-export const ordersBody = Type.Object(ordersAsked);
+const bySegment = { segment_filtering: Type.Optional(segmentFiltering) };
+
+export const ordersBody = Type.Object({ ...ordersAsked, ...bySegment });
 export type OrdersBody = Static<typeof ordersBody>;
 
-export const usersBody = Type.Object(usersAsked);
+export const usersBody = Type.Object({ ...usersAsked, ...bySegment });
 
 export const LISTS = ["orders", "users"] as const;
 export type ListName = (typeof LISTS)[number];

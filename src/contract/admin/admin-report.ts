@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { LIMITS } from "../../limits.ts";
+import { segmentFiltering } from "../analysis/saved-segment.ts";
 import { adReportBody, orderListBody, rateDecimalPoint, userListBody } from "../report/report.ts";
 
 const {
@@ -44,4 +45,5 @@ export const exportBody = Type.Object({
   user_filtering: Type.Optional(user_filtering),
   event_filtering: Type.Optional(Type.Object({ ...orders.properties, ...users.properties })),
   property_condition,
+  segment_filtering: Type.Optional(segmentFiltering),
 });

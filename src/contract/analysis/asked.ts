@@ -3,12 +3,24 @@ import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
 import { choice } from "../fields.ts";
 import { usersBehind } from "./question.ts";
+import { shownCondition } from "./segment.ts";
 
 const appId = Type.Integer({ description: "Application id" });
 
+const named = Type.Object({ segment_id: Type.Integer(), name: Type.String(), condition: shownCondition });
+export type NamedSegment = Static<typeof named>;
+
 /** How an answer came about. */
-export type Origin = { sql: string; received_until: string; took_ms: number };
+export type Origin = {
+  sql: string;
+  saved_segments?: NamedSegment[];
+  received_until: string;
+  took_ms: number;
+};
 const origin = {
+  saved_segments: Type.Optional(
+    Type.Array(named, { description: "The saved segments that the question names, as they were used" }),
+  ),
   sql: Type.String({ description: "The statement that was asked, for the views of docs/LAKE.md" }),
   received_until: Type.String({ description: "Everything received before this instant is counted" }),
   took_ms: Type.Integer({ description: "Milliseconds that the answer took" }),
@@ -42,7 +54,7 @@ export const sqlBody = Type.Object({
   ),
 });
 
-const { sql: _sql, ...fresh } = origin;
+const { sql: _sql, saved_segments: _segments, ...fresh } = origin;
 
 const sqlRows = Type.Object({
   columns: Type.Array(Type.String()),

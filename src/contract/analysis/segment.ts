@@ -23,7 +23,10 @@ export type Did = Source &
 export type DidNot = Source & Within & { kind: "did_not" };
 export type UserTest = Condition & { kind: "user" };
 export type Registered = Within & { kind: "registered" };
-export type SegmentCondition = Did | DidNot | UserTest | Registered;
+/** The users of a saved segment, by its id or its name. */
+export type SavedRef = number | string;
+export type Saved = { kind: "saved"; segment: SavedRef };
+export type SegmentCondition = Did | DidNot | UserTest | Registered | Saved;
 export type Segment = SegmentCondition | { join: Join; parts: readonly Segment[] };
 
 const within = {
@@ -59,12 +62,36 @@ const user = Type.Object({
 
 const registered = Type.Object({ kind: kind("registered", "Registered in these days"), ...within });
 
-const leaf = Type.Unsafe<SegmentCondition>({ anyOf: [did, didNot, user, registered] });
+export const savedRef = Type.Unsafe<SavedRef>({
+  type: ["integer", "string"],
+  minimum: 1,
+  maximum: LIMITS.tableInteger,
+  minLength: 1,
+  maxLength: LIMITS.segmentNameLength,
+  description: "Id of a saved segment, as a number; or its name, as a text",
+});
+
+const saved = Type.Object({ kind: kind("saved", "A user of a saved segment"), segment: savedRef });
+
+const leaf = Type.Unsafe<SegmentCondition>({ anyOf: [did, didNot, user, registered, saved] });
 
 export const segment = Type.Unsafe<Segment>({
   ...treeOf(leaf, LIMITS.analysisDepth),
   description: "Only these users: a condition, or parts joined by `and` or `or`",
 });
 
-export const segmentQuestion = Type.Object({ date_list: dateList, segment });
-export type SegmentQuestion = { date_list: readonly string[]; segment: Segment };
+/** In answers, where the whole schema would be of no more use. */
+export const shownCondition = Type.Unsafe<Segment>({ type: "object", description: "The condition, as it was saved" });
+
+export const segmentQuestion = Type.Object({
+  date_list: dateList,
+  segment,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LIMITS.analysisUsers,
+      description: `Most client ids in the answer; default and at most ${LIMITS.analysisUsers}`,
+    }),
+  ),
+});
+export type SegmentQuestion = { date_list: readonly string[]; segment: Segment; limit?: number };

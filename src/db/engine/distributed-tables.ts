@@ -26,6 +26,6 @@ export const ON_COORDINATOR = [
   ...["migration", "installation", "installation_secret", "node", "apply_holder", "journal_cursor", "touch_week"],
   ...["admin_user", "admin_grant", "admin_identity", "api_token", "console_session"],
   ...["setup_link", "totp", "recovery_code"],
-  ...["audit_log", "report_view", "report_call", "developer_app", "authorisation"],
+  ...["audit_log", "report_view", "saved_segment", "report_call", "developer_app", "authorisation"],
   ...["attribution_setting", "platform_secret", "media_token", "declared_connector", "callback", "lane_pause"],
 ] as const;

@@ -3,12 +3,13 @@ import { ApiError } from "../../errors.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../json.ts";
 import { cleanId, cleanValue } from "./identity.ts";
 
-const ID_FIELDS = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"] as const;
+/** The ids of a device that clients may report, raw or hashed as the interface says. */
+export const DEVICE_IDS = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"] as const;
 const TEXT_FIELDS = ["android_version", "rom", "rom_version", "phone_brand", "phone_model"] as const;
 
 /** A device as it is stored: every field of the interface, empty when it has no value. */
 export type Device = { os_name: string; api_version: number } & Record<
-  (typeof ID_FIELDS)[number] | (typeof TEXT_FIELDS)[number],
+  (typeof DEVICE_IDS)[number] | (typeof TEXT_FIELDS)[number],
   string
 >;
 
@@ -17,7 +18,7 @@ export function deviceOf(sent: JsonObject): Device {
     os_name: cleanValue(sent.os_name).toLowerCase(),
     api_version: Number(cleanValue(sent.api_version)) || 0,
   };
-  for (const field of ID_FIELDS) device[field] = cleanId(sent[field]);
+  for (const field of DEVICE_IDS) device[field] = cleanId(sent[field]);
   for (const field of TEXT_FIELDS) device[field] = cleanValue(sent[field]);
   // One SDK names these two without the prefix.
   device.phone_brand ||= cleanValue(sent.brand);

@@ -18,6 +18,8 @@ import { attributionRoutes } from "./report/attribution-routes.ts";
 import { consoleReportRoutes } from "./report/console-report-routes.ts";
 import { listRoutes } from "./report/list-routes.ts";
 import { reportViewRoutes } from "./report/report-view-routes.ts";
+import { RowStreams } from "./report/row-stream.ts";
+import { segmentRoutes } from "./report/segment-routes.ts";
 import { userRoutes } from "./report/user-routes.ts";
 import { apiTokenRoutes } from "./session/api-token-routes.ts";
 import { consoleUserRoutes } from "./session/console-user-routes.ts";
@@ -45,6 +47,7 @@ export type AdminContext = SessionContext & SettingContext & AdminReportContext 
 export function adminRoutes(server: FastifyInstance, context: AdminContext): void {
   // One for all: guesses count together, wherever a password or a code is taken.
   const gate = openGate();
+  const streams = new RowStreams();
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
       request.actor = await actorOf(context, request);
@@ -67,8 +70,9 @@ export function adminRoutes(server: FastifyInstance, context: AdminContext): voi
     campaignRoutes(routes, context);
     attributionRuleRoutes(routes, context);
     attributionRoutes(routes, context);
-    adminReportRoutes(routes, context);
+    adminReportRoutes(routes, context, streams);
     analysisRoutes(routes, context);
+    segmentRoutes(routes, context, streams);
     consoleReportRoutes(routes, context);
     reportViewRoutes(routes, context);
     listRoutes(routes, context);

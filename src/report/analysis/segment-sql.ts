@@ -22,16 +22,27 @@ import { usersAmong } from "./users-sql.ts";
  * The users of a segment: those rows of users for which its conditions hold. A client without such a row is in none. The
  * days of a condition are its own, or reach back from the last day of the question, or are the question's.
  */
-function segmentSql(segment: Segment, range: Range): Duck {
-  checkTree(segment);
+export function segmentSql(segment: Segment, range: Range): Duck {
+  // Twice as deep as people may write: where saved segments were named, there are now trees of their own.
+  checkTree(segment, -LIMITS.analysisDepth);
   return duck`select u.client_id
 from users u
 where ${treeSql(segment, range)}`;
 }
 
 /** The users of a segment, in order. */
-export function segmentUsersSql({ segment, date_list }: SegmentQuestion): Duck {
-  return usersAmong(segmentSql(segment, readRange(date_list)));
+export function segmentUsersSql({ segment, date_list, limit }: SegmentQuestion): Duck {
+  return usersAmong(segmentSql(segment, readRange(date_list)), limit);
+}
+
+/** All users of a segment, each once, in order. */
+export function segmentClientsSql({ segment, date_list }: Pick<SegmentQuestion, "segment" | "date_list">): Duck {
+  return duck`select client_id
+from (
+  ${segmentSql(segment, readRange(date_list))}
+)
+group by client_id
+order by client_id`;
 }
 
 /** The table `segment`, which sources refer to, or nothing. */
@@ -63,6 +74,8 @@ function leafSql(condition: SegmentCondition, range: Range): Duck {
       const { fromDay, toDay } = withinOf(condition, range);
       return duck`u.registered_day between ${date(fromDay)} and ${date(toDay)}`;
     }
+    case "saved":
+      throw new Error("The saved segment was not looked up.");
     default:
       throw refused(`kind is ${shown((condition as { kind?: unknown }).kind)}: use did, did_not, user or registered.`);
   }

@@ -2,15 +2,15 @@ import { LIMITS } from "../../limits.ts";
 import { type Duck, duck } from "./duck-sql.ts";
 import { numberOrNull, type Row, textOr } from "./row.ts";
 
-/** The users among rows that have a client: each once, in order, with the number of all on every row. */
-export function usersAmong(rows: Duck): Duck {
+/** The first users among rows that have a client: each once, in order, with the number of all on every row. */
+export function usersAmong(rows: Duck, limit: number = LIMITS.analysisUsers): Duck {
   return duck`select client_id, count(*) over () as users
 from (
   ${rows}
 )
 group by client_id
 order by client_id
-limit ${LIMITS.analysisUsers}`;
+limit ${limit}`;
 }
 
 export function usersAnswer(rows: readonly Row[]): { client_ids: string[]; count: number } {

@@ -11,16 +11,16 @@ import { type UserListBody, userListCondition, userRecords } from "./user-list.t
 
 type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;
 
-/** What to export: the lists with their own filters, or the events of local days. */
+/** What to export: the lists with their own filters, and only of these clients; or the events of local days. */
 export type ExportOf =
-  | { kind: "users"; filter: Filter<UserListBody> }
-  | { kind: "orders"; filter: Filter<OrderListBody> }
+  | { kind: "users"; filter: Filter<UserListBody>; clients?: readonly string[] }
+  | { kind: "orders"; filter: Filter<OrderListBody>; clients?: readonly string[] }
   | { kind: "events"; fromDay: string; untilDay: string };
 
 export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-type ExportedRecord = Record<string, unknown>;
+export type ExportedRecord = Record<string, unknown>;
 
 /** JSON text that is written as it is: parsing it would round its longest numbers. */
 class JsonText {
@@ -51,7 +51,7 @@ export async function exportRows(
       await preferIndexes(tx);
       let count = 0;
       for (let page = await next(); page.length > 0; page = await next()) {
-        await write(textOf(page, format, count === 0));
+        await write(recordsText(page, format, count === 0 ? "first" : "later"));
         count += page.length;
       }
       return count;
@@ -60,9 +60,10 @@ export async function exportRows(
   );
 }
 
-function textOf(page: readonly ExportedRecord[], format: ExportFormat, isFirst: boolean): string {
+/** A page of records, at least one; the first of a file begins with the names of its columns. */
+export function recordsText(page: readonly ExportedRecord[], format: ExportFormat, place: "first" | "later"): string {
   if (format === "ndjson") return page.map(jsonLine).join("");
-  const header = isFirst ? csvLine(Object.keys(page[0]!)) : "";
+  const header = place === "first" ? csvLine(Object.keys(page[0]!)) : "";
   return (
     header +
     page
@@ -83,7 +84,7 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
   const { appId } = app;
   switch (what.kind) {
     case "users": {
-      const where = userListCondition(what.filter, app);
+      const where = userListCondition(what.filter, app, what.clients);
       await declare(
         tx,
         sql`select u.client_id from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
@@ -91,7 +92,7 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
       return async () => userRecords(tx, await fetchKeys<{ clientId: string }>(tx), app);
     }
     case "orders": {
-      const where = orderListCondition(what.filter, app);
+      const where = orderListCondition(what.filter, app, what.clients);
       await declare(
         tx,
         sql`select o.client_id, o.trace_id from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,

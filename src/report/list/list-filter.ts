@@ -1,5 +1,6 @@
 import { shownAdvertiser } from "../../db/ad-account.ts";
 import type { App } from "../../db/app.ts";
+import { rowsOf } from "../../db/engine/rows.ts";
 import { type Sql, sql } from "../../db/engine/sql.ts";
 import { ORGANIC } from "../../domain/attribution/attribution.ts";
 import { type Calendar, calendarOf } from "../../domain/calendar.ts";
@@ -40,6 +41,13 @@ export function otherConditions(filter: UserFilterBody): Sql[] {
   oneOf(sql`u.wx_openid`, filter.wx_openid_list);
   oneOf(sql`u.client_id`, filter.client_id_list);
   return conditions;
+}
+
+/** The condition that the user u is one of many clients. As a list of values it would take the planner a second. */
+export function amongClients(clients: readonly string[] | undefined): Sql[] {
+  if (!clients) return [];
+  const chosen = rowsOf("chosen", clients, { clientId: ["text", (client) => client] });
+  return [sql`u.client_id in (select chosen.client_id collate "C" from ${chosen})`];
 }
 
 /**

@@ -5,7 +5,7 @@ import { allOf, type Executor, query, readBoth, type Sql, sql } from "../../db/e
 import { loadOrders } from "../../db/orders.ts";
 import { sumRefunds } from "../../db/refund.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { groupConditions, orderConditions, otherConditions } from "./list-filter.ts";
+import { amongClients, groupConditions, orderConditions, otherConditions } from "./list-filter.ts";
 import {
   type ListBody,
   type OrderFilterBody,
@@ -28,9 +28,10 @@ type OrderTotal = OrderList["total"][number];
 /** A list that can be run: its orders in their order, and the page. */
 export type OrderQuery = SortedOrders & { page: Page };
 
-export function readOrderList(body: OrderListBody, app: App): OrderQuery {
+/** `clients`: only orders of these, who are many. */
+export function readOrderList(body: OrderListBody, app: App, clients?: readonly string[]): OrderQuery {
   const sorts = readSorts(body.order_by_list ?? [], ORDER_SORTS);
-  return { ...conditionsOf(body, app), app, sorts, page: readPage(body) };
+  return { ...conditionsOf(body, app, clients), app, sorts, page: readPage(body) };
 }
 
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
@@ -46,21 +47,29 @@ export async function runOrderList(executor: Executor, asked: OrderQuery): Promi
 
 type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;
 
-function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "groups" | "users" | "orders"> {
+function conditionsOf(
+  body: OrderFilters,
+  app: App,
+  clients: readonly string[] | undefined,
+): Pick<OrderQuery, "groups" | "users" | "orders"> {
   const properties = body.property_condition ?? [];
   const isUser = ({ field }: PropertyCondition) => field.startsWith("user$");
   const ofUsers = properties.filter(isUser);
   const ofOrders = properties.filter((condition) => !isUser(condition));
   return {
     groups: { appId: app.appId, filter: body.user_filtering },
-    users: [...otherConditions(body.user_filtering), ...propertyConditions(ofUsers, app, "order")],
+    users: [
+      ...otherConditions(body.user_filtering),
+      ...propertyConditions(ofUsers, app, "order"),
+      ...amongClients(clients),
+    ],
     orders: [...orderConditions(body.event_filtering, app), ...propertyConditions(ofOrders, app, "order")],
   };
 }
 
 /** The condition on the order o and its user u that selects the orders of the list. */
-export function orderListCondition(body: OrderFilters, app: App): Sql {
-  const { users, orders } = conditionsOf(body, app);
+export function orderListCondition(body: OrderFilters, app: App, clients?: readonly string[]): Sql {
+  const { users, orders } = conditionsOf(body, app, clients);
   return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...groupConditions(body.user_filtering, sql`u`), ...users]);
 }
 

@@ -4,7 +4,7 @@ import type { App } from "../../db/app.ts";
 import { allOf, type Executor, query, readBoth, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
-import { cubeConditions, otherConditions, userConditions } from "./list-filter.ts";
+import { amongClients, cubeConditions, otherConditions, userConditions } from "./list-filter.ts";
 import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage, windowOf } from "./list-request.ts";
 import { readSorts } from "./list-sort.ts";
 import { countOfGroups } from "./list-total.ts";
@@ -17,12 +17,13 @@ export type UserListBody = ListBody<PostbackFilterBody>;
 /** A list that can be run: its users in their order, the statement that counts them, and the page. */
 export type UserQuery = SortedUsers & { count: Sql; page: Page };
 
-export function readUserList(body: UserListBody, app: App): UserQuery {
+/** `clients`: only these, which are many. */
+export function readUserList(body: UserListBody, app: App, clients?: readonly string[]): UserQuery {
   const { app_id: appId, user_filtering: filter, order_by_list = [] } = body;
-  const where = userListCondition(body, app);
+  const where = userListCondition(body, app, clients);
   const groups = { appId, filter };
-  const holds = isFilteredFurther(body) ? "some" : "all";
-  const count = holds === "all" ? countOfGroups(groups) : countOf(body, where);
+  const holds = isFilteredFurther(body) || clients ? "some" : "all";
+  const count = holds === "all" ? countOfGroups(groups) : clients ? counted(where) : countOf(body, where);
   return { groups, holds, where, sorts: readSorts(order_by_list, USER_SORTS), count, page: readPage(body) };
 }
 
@@ -34,13 +35,13 @@ function isFilteredFurther({ user_filtering, event_filtering, property_condition
 
 export async function runUserList(executor: Executor, asked: UserQuery, app: App): Promise<UserList> {
   const { count, page } = asked;
-  const [[counted], keys] = await readBoth(
+  const [[found], keys] = await readBoth(
     executor,
     () => query<{ users: number }>(executor, count),
     () => readUserPage(executor, asked, windowOf(page)),
   );
   const list = await userRecords(executor, keys, app);
-  return { page_info: pageInfo(page, counted!.users), list, total: [] };
+  return { page_info: pageInfo(page, found!.users), list, total: [] };
 }
 
 /** Records of the users with these keys, in the order of the keys. */
@@ -62,7 +63,7 @@ export async function userRecords(executor: Executor, keys: readonly ClientKey[]
 function countOf(body: UserListBody, where: Sql): Sql {
   const hasOther = body.event_filtering.postback_filtering || (body.property_condition ?? []).length > 0;
   const conditions = hasOther ? undefined : cubeConditions(body.user_filtering);
-  if (!conditions) return sql`select count(*) as users from user_account u where ${where}`;
+  if (!conditions) return counted(where);
   const dirty = sql`select day from dirty_day where app_id = ${body.app_id} and cohort = 'registered' and since is not null`;
   return sql`select (
       select coalesce(sum(c.users), 0)::bigint from cube c
@@ -70,14 +71,20 @@ function countOf(body: UserListBody, where: Sql): Sql {
     ) + (select count(*) from user_account u where ${where} and u.registered_day in (${dirty})) as users`;
 }
 
+function counted(where: Sql): Sql {
+  return sql`select count(*) as users from user_account u where ${where}`;
+}
+
 /** The condition on the user u that selects the users of the list. */
 export function userListCondition(
   body: Pick<UserListBody, "user_filtering" | "event_filtering" | "property_condition">,
   app: App,
+  clients?: readonly string[],
 ): Sql {
   return allOf([
     sql`u.app_id = ${app.appId}`,
     ...userConditions(body.user_filtering),
+    ...amongClients(clients),
     ...postbackCondition(app.appId, body.event_filtering),
     ...propertyConditions(body.property_condition ?? [], app, "user"),
   ]);

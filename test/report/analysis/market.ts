@@ -1,3 +1,4 @@
+import type { SavedRef, Segment } from "../../../src/contract/analysis/segment.ts";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
 import { addDays, dayOf } from "../oracle-days.ts";
 import type { Luck } from "./luck.ts";
@@ -35,7 +36,16 @@ export type User = {
   columns: Record<(typeof TEXT_COLUMNS)[number], string>;
 };
 
-export type Market = { zone: string; fromDay: string; toDay: string; events: Event[]; orders: Order[]; users: User[] };
+export type Market = {
+  zone: string;
+  fromDay: string;
+  toDay: string;
+  events: Event[];
+  orders: Order[];
+  users: User[];
+  /** Segments that somebody has saved, by id and by name. */
+  saved?: ReadonlyMap<SavedRef, Segment>;
+};
 
 export const TEXT_COLUMNS = [
   ...(["channel", "ad_platform", "advertiser_id", "gid", "aid", "creative", "csite"] as const),

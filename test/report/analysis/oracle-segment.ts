@@ -35,6 +35,7 @@ function isMember(segment: Segment, user: User, known: Known): boolean {
     return segment.join === "and" ? parts.every(Boolean) : parts.some(Boolean);
   }
   const { facts, market } = known;
+  if (segment.kind === "saved") return isMember(market.saved!.get(segment.segment)!, user, known);
   const isWithin = (day: string, [from, to]: Days) => day >= from && day <= to;
   if (segment.kind === "user") {
     const fact: Fact = { client: user.client, ms: 0, day: "", event: undefined, order: undefined, user };

@@ -9,7 +9,7 @@ import type { ReportContext } from "../../report/report-context.ts";
 export type AdminReportContext = ReportContext & EraseContext & LakeContext;
 
 /** Where questions about events are put; undefined in a process without a lake. */
-export type LakeContext = { lake: Pick<Asker, "ask"> | undefined };
+export type LakeContext = { lake: Pick<Asker, "ask" | "askAll"> | undefined };
 
 /** What erasing a user works with: everything that remembers users. */
 export type EraseContext = Pick<ReportContext, "clock"> & {

@@ -1,25 +1,27 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { noteSql } from "../../../admin/report/exports.ts";
+import { type FilledIn, fillIn } from "../../../admin/report/segments.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   askedAnswer,
   askedBody,
   type LakeState,
   lakeStateAnswer,
+  type Origin,
   sqlAnswer,
   sqlBody,
   usersBehindAnswer,
   usersBehindBody,
 } from "../../../contract/analysis/asked.ts";
 import { loadLakeApp } from "../../../db/lake-app.ts";
-import { ApiError } from "../../../errors.ts";
-import { type LakeQuestion, type LakeRows, objectsOf } from "../../../lake/asker.ts";
+import { type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
 import { type NamedQuestion, QUESTIONS } from "../../../report/analysis/questions.ts";
 import { usersAnswer } from "../../../report/analysis/users-sql.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
+import { lakeOf, put } from "./lake-question.ts";
 
 /** Questions about events, each with the users behind its numbers, and queries that people write. */
 export function analysisRoutes(routes: FastifyInstance, context: AdminReportContext): void {
@@ -54,9 +56,10 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
     body: askedBody(question.schema),
     answer: askedAnswer(question.answer),
     run: async ({ body, request }) => {
-      const sql = textOf(question.sql(body.question));
+      const { question: asked, saved } = await filled(context, body);
+      const sql = textOf(question.sql(asked));
       const result = await put(context, request, { appId: body.app_id, statement: sql });
-      return { answer: question.shape(body.question, objectsOf(result)), sql, ...originOf(result) };
+      return { answer: question.shape(asked, objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
 
@@ -67,10 +70,11 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
     body: usersBehindBody(question.schema, question.cell),
     answer: usersBehindAnswer,
     run: async ({ body, request }) => {
-      const sql = textOf(question.usersSql(body.question, body.cell));
+      const { question: asked, saved } = await filled(context, body);
+      const sql = textOf(question.usersSql(asked, body.cell));
       const wanted = { appId: body.app_id, statement: sql, rowsMax: LIMITS.analysisUsers };
       const result = await put(context, request, wanted);
-      return { ...usersAnswer(objectsOf(result)), sql, ...originOf(result) };
+      return { ...usersAnswer(objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
 }
@@ -99,27 +103,16 @@ function sqlRoute(routes: FastifyInstance, context: AdminReportContext): void {
   });
 }
 
-async function put(
-  context: AdminReportContext,
-  request: FastifyRequest,
-  { appId, ...question }: { appId: number } & Pick<LakeQuestion, "statement" | "rowsMax">,
-): Promise<LakeRows> {
-  const lake = lakeOf(context);
-  const app = await context.apps.findById(appId);
-  const left = new AbortController();
-  const leave = () => left.abort();
-  request.raw.socket.once("close", leave);
-  try {
-    // From the primary: a replica that is behind would name files that are gone.
-    return await lake.ask({ ...question, read: context.pool, app, signal: left.signal });
-  } finally {
-    request.raw.socket.off("close", leave);
-  }
+/** The question with its saved segments. From the primary: one may have been saved a moment ago. */
+function filled<Asked extends object>(
+  { pool }: AdminReportContext,
+  { app_id: appId, question }: { app_id: number; question: Asked },
+): Promise<FilledIn<Asked>> {
+  return fillIn(pool, { appId, question });
 }
 
-function lakeOf({ lake }: AdminReportContext): NonNullable<AdminReportContext["lake"]> {
-  if (lake) return lake;
-  throw new ApiError("badParameter", "This server has no lake: ask one whose ROLES have `lake` (docs/LAKE.md).");
+function segmentsIn(saved: FilledIn<object>["saved"]): Pick<Origin, "saved_segments"> {
+  return saved.length === 0 ? {} : { saved_segments: saved };
 }
 
 function originOf({ writtenUntilMs, tookMs }: LakeRows): { received_until: string; took_ms: number } {

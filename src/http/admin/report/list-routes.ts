@@ -9,6 +9,7 @@ import { readOrderList, runOrderList, withRefunds } from "../../../report/list/o
 import { readUserList, runUserList } from "../../../report/list/user-list.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
+import { segmentClients } from "./lake-question.ts";
 
 /** The lists of orders and users for the console, and the fields they offer. */
 export function listRoutes(routes: FastifyInstance, context: AdminReportContext): void {
@@ -18,13 +19,13 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
     path: "report/orders",
     summary: "Order list, for the console",
     description:
-      "The order list of the public interface without its signature and its rate limit, and with the refunds of each order.",
+      "The order list of the public interface without its signature and its rate limit, with the refunds of each order, and filtered by segments, too.",
     access: "detail",
     body: ordersBody,
     answer: refundedOrderListAnswer,
-    run: async ({ body }) => {
+    run: async ({ body, request }) => {
       const app = await apps.findById(body.app_id);
-      const asked = readOrderList(body, app);
+      const asked = readOrderList(body, app, await segmentClients(context, request, body));
       return context.reads.read(async ({ pool }) => {
         const answer = await runOrderList(pool, asked);
         return { ...answer, list: await withRefunds(pool, answer.list, app) };
@@ -35,13 +36,14 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
   adminRoute(routes, {
     path: "report/users",
     summary: "User list, for the console",
-    description: "The user list of the public interface without its signature and its rate limit.",
+    description:
+      "The user list of the public interface without its signature and its rate limit, and filtered by segments, too.",
     access: "detail",
     body: usersBody,
     answer: userListAnswer,
-    run: async ({ body }) => {
+    run: async ({ body, request }) => {
       const app = await apps.findById(body.app_id);
-      const asked = readUserList(body, app);
+      const asked = readUserList(body, app, await segmentClients(context, request, body));
       return context.reads.read(({ pool }) => runUserList(pool, asked, app));
     },
   });

@@ -1,4 +1,5 @@
 import type { ListFields } from "../../../../src/contract/admin/admin-list.ts";
+import { useSegmentName } from "../../analysis/saved-segments.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -16,6 +17,7 @@ export function Chips({ fields, filters, onChange }: ChipsProps) {
   const text = useTexts(texts);
   const format = useFormat();
   const names = useValueNames();
+  const segmentName = useSegmentName();
   if (countOf(filters) === 0) return null;
   const of = (part: "user" | "event") =>
     fields[`${part}_filters`].flatMap((field) => {
@@ -35,6 +37,13 @@ export function Chips({ fields, filters, onChange }: ChipsProps) {
     <ul className="chips">
       {of("event")}
       {of("user")}
+      {filters.segment !== "" && (
+        <Chip
+          name={text.segment}
+          value={segmentName(filters.segment)}
+          onRemove={() => onChange({ ...filters, segment: "" })}
+        />
+      )}
       {filters.conditions.map((condition, index) => (
         <Chip
           key={conditionText(condition, text)}

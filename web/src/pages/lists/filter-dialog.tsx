@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { ListFields, ListName } from "../../../../src/contract/admin/admin-list.ts";
+import { SegmentSelect } from "../../analysis/saved-segments.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -38,6 +39,11 @@ export function FilterDialog({ list, fields, filters, onApply, onClose }: Filter
           <Controls fields={fields.event_filters} values={draft.event} onChange={setIn("event")} />
         </Group>
         <Group title={text.ofUser}>
+          <SegmentSelect
+            value={draft.segment}
+            hint={text.segmentHint}
+            onChange={(segment) => setDraft((before) => ({ ...before, segment }))}
+          />
           <Controls fields={fields.user_filters} values={draft.user} onChange={setIn("user")} />
         </Group>
         <p className="soft small">{text.severalHint}</p>

@@ -1,4 +1,5 @@
 import type { ListFields, ListName, OrdersBody } from "../../../../src/contract/admin/admin-list.ts";
+import { segmentIdOf } from "../../analysis/saved-segments.tsx";
 import type { Sort } from "../../ui/data-table.tsx";
 import { useUrlState } from "../../url-state.ts";
 
@@ -16,12 +17,14 @@ export type Filters = {
   user: Readonly<Record<string, FilterValue>>;
   event: Readonly<Record<string, FilterValue>>;
   conditions: readonly Condition[];
+  /** The id of a saved segment, or empty. */
+  segment: string;
 };
 
-export const NO_FILTERS: Filters = { user: {}, event: {}, conditions: [] };
+export const NO_FILTERS: Filters = { user: {}, event: {}, conditions: [], segment: "" };
 
-export function countOf({ user, event, conditions }: Filters): number {
-  return Object.keys(user).length + Object.keys(event).length + conditions.length;
+export function countOf({ user, event, conditions, segment }: Filters): number {
+  return Object.keys(user).length + Object.keys(event).length + conditions.length + (segment === "" ? 0 : 1);
 }
 
 /** The filters as one text for the address, or an empty text when there are none. */
@@ -32,8 +35,9 @@ export function textOf(filters: Filters): string {
 /** Parses the address leniently: what is not a filter is dropped, and the server says what is wrong with the rest. */
 export function filtersOf(text: string): Filters {
   try {
-    const { user = {}, event = {}, conditions = [] } = JSON.parse(text) as Partial<Filters>;
-    return isPlain(user) && isPlain(event) && Array.isArray(conditions) ? { user, event, conditions } : NO_FILTERS;
+    const { user = {}, event = {}, conditions = [], segment } = JSON.parse(text) as Partial<Filters>;
+    const isFit = isPlain(user) && isPlain(event) && Array.isArray(conditions);
+    return isFit ? { user, event, conditions, segment: segmentIdOf(segment) } : NO_FILTERS;
   } catch {
     return NO_FILTERS;
   }
@@ -70,12 +74,18 @@ export function fittingFilters(filters: Filters, fields: ListFields): Filters {
     user: fitting(filters.user, fields.user_filters),
     event: fitting(filters.event, fields.event_filters),
     conditions: filters.conditions.filter((one) => isPlain(one) && fields.operators.includes(one.operator)),
+    segment: filters.segment,
   };
 }
 
 /** The filters in the shape that the lists and the export take. */
-export function filterBody({ user, event, conditions }: Filters) {
-  return { user_filtering: user, event_filtering: event, property_condition: conditions };
+export function filterBody({ user, event, conditions, segment }: Filters) {
+  return {
+    user_filtering: user,
+    event_filtering: event,
+    property_condition: conditions,
+    ...(segment !== "" && { segment_filtering: { segment: Number(segment) } }),
+  };
 }
 
 /** The address of a list with these filters applied. */
