@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { ApiError } from "../errors.ts";
+import { SharedSchemas } from "./shared-schema.ts";
 
 /**
  * The rules by which bodies are checked: nothing is coerced, filled in or removed, and keys that are not in the schema
@@ -13,18 +14,37 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   // All schemas are ours, and test/contract.test.ts checks them: checking them again takes a tenth of the server's start.
   validateSchema: false,
+  inlineRefs: false,
 });
+
+let shares = 0;
+const shared = new SharedSchemas((schema) => {
+  shares += 1;
+  const name = `shared-${shares}`;
+  ajv.addSchema(schema, name);
+  return name;
+});
+const compiled = new WeakMap<object, ValidateFunction>();
+
+function compile(schema: object): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const made = ajv.compile(shared.copyOf(schema));
+  compiled.set(schema, made);
+  return made;
+}
 
 /** Why a value is invalid, or undefined when it is valid. For structures that arrive inside another one. */
 export function messageOfInvalid(schema: object, value: unknown): string | undefined {
-  return ajv.validate(schema, value) ? undefined : sentenceOf(ajv.errors ?? []);
+  const validate = compile(schema);
+  return validate(value) ? undefined : sentenceOf(validate.errors ?? []);
 }
 
 export type Validate = (value: unknown) => void;
 
 /** A validator that throws a refusal naming the wrong parameter. */
 export function validatorOf(schema: object): Validate {
-  const validate = ajv.compile(schema);
+  const validate = compile(schema);
   return (value) => {
     if (!validate(value)) throw new ApiError("badParameter", sentenceOf(validate.errors ?? []));
   };
@@ -35,16 +55,11 @@ export function validatorOf(schema: object): Validate {
  * needs it, or when `later` runs it: compiling all routes' schemas would take a third of the server's start.
  */
 export function routeValidatorOf(schema: object, later: (compile: () => void) => void = () => {}): ValidateFunction {
-  let made: ValidateFunction | undefined;
-  const compile = (): ValidateFunction => {
-    made ??= ajv.compile(schema);
-    return made;
-  };
-  later(compile);
+  later(() => compile(schema));
   const validate = (value: unknown) => {
-    const compiled = compile();
-    const isValid = compiled(value);
-    validate.errors = compiled.errors;
+    const made = compile(schema);
+    const isValid = made(value);
+    validate.errors = made.errors;
     return isValid;
   };
   validate.errors = undefined as ValidateFunction["errors"];
