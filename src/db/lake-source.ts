@@ -1,6 +1,5 @@
-import type { Readable } from "node:stream";
 import type pg from "pg";
-import { to as copyTo } from "pg-copy-streams";
+import { type CopyToStreamQuery, to as copyTo } from "pg-copy-streams";
 import { DAY_MS } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
 import { shownAdvertiser } from "./ad-account.ts";
@@ -11,10 +10,13 @@ import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 const EVENT_COLUMNS = sql`e.day, e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, e.properties, e.fingerprint`;
 
+/** Rows as they come, and their number once the statement has ended. */
+export type CopiedRows = CopyToStreamQuery;
+
 /** New events of some days: those received in a range, and the first `late` ones that were noted by key. */
 export type NewEvents = { appId: number; days: readonly string[]; fromMs: number; untilMs: number; late: number };
 
-export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): Readable {
+export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): CopiedRows {
   const received = sql`select ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
     and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
   if (late === 0) return readCsv(tx, received);
@@ -31,7 +33,7 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
 }
 
 /** A whole day. Of the events, those received before an instant. */
-export function readDay(tx: pg.PoolClient, day: LakeDay, receivedBeforeMs: number): Readable {
+export function readDay(tx: pg.PoolClient, day: LakeDay, receivedBeforeMs: number): CopiedRows {
   return readCsv(tx, sourceOf(day, receivedBeforeMs));
 }
 
@@ -69,6 +71,6 @@ function isOneOf(days: readonly string[]): Sql {
 }
 
 /** Rows as CSV in which every value but null is quoted, so that an empty text and null differ. */
-function readCsv(tx: pg.PoolClient, rows: Sql): Readable {
+function readCsv(tx: pg.PoolClient, rows: Sql): CopiedRows {
   return tx.query(copyTo(`copy (${withLiterals(rows)}) to stdout (format csv, force_quote *)`));
 }

@@ -1,7 +1,6 @@
 import { createWriteStream } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
@@ -10,7 +9,7 @@ import type { EventKey } from "../db/event.ts";
 import { type LakeApp, loadLakeApp, lockLakeApp, noteWritten } from "../db/lake-app.ts";
 import { deleteLakeFiles, insertLakeFiles, type LakeFile, loadLakeFiles } from "../db/lake-file.ts";
 import { type LakeMark, loadLakeMarks, loadLateEvents, removeLakeMarks, removeLateEvents } from "../db/lake-mark.ts";
-import { readDay, readNewEvents } from "../db/lake-source.ts";
+import { type CopiedRows, readDay, readNewEvents } from "../db/lake-source.ts";
 import type { LakeDay, LakeKind } from "../domain/lake.ts";
 import { MIB } from "../limits.ts";
 import type { EngineCalls } from "./engine-process.ts";
@@ -30,8 +29,21 @@ export type WriterParts = {
   assertRoom: () => Promise<void>;
 };
 
-/** Rows that are in the spool, and the days on which they may be. */
-type Spooled = { kind: LakeKind; appId: number; days: readonly string[]; csv: string };
+/** Rows that are in the spool as CSV. Their number is known once the transaction that has read them is over. */
+type Spooled = { csv: string; copied: CopiedRows };
+
+/** Rows of a table of an app, and the days on which they may be. */
+type Rows = Spooled & { kind: LakeKind; appId: number; days: readonly string[] };
+
+/** A day in the spool, and what its files replace and settle. */
+export type ReadDay = {
+  day: LakeDay;
+  app: LakeApp;
+  spooled: Spooled;
+  old: readonly LakeFile[];
+  marks: readonly LakeMark[];
+  late: readonly EventKey[];
+};
 
 /**
  * Writes what is marked into files. Each change is one transaction, which names the new files, takes away the old ones
@@ -68,12 +80,12 @@ export class LakeWriter {
       const days = [...new Set([...marks, ...late].map(({ day }) => day))];
       const range = { appId, days, fromMs: app.writtenUntilMs, untilMs: app.readUntilMs, late: late.length };
       const isNone = days.length === 0 || (range.fromMs === range.untilMs && late.length === 0);
-      const csv = isNone ? undefined : await this.#spool(tx, readNewEvents(tx, range));
-      return { app, marks, late, spooled: csv && { kind: "events" as const, appId, days, csv } };
+      const spooled = isNone ? undefined : await this.#spool(tx, readNewEvents(tx, range));
+      return { app, marks, late, rows: spooled && { ...spooled, kind: "events" as const, appId, days } };
     });
     if (!read) return { rows: 0, isMore: false };
-    const { app, marks, late, spooled } = read;
-    const files = spooled ? await this.#pack(spooled) : [];
+    const { app, marks, late, rows } = read;
+    const files = rows ? await this.#pack(rows) : [];
     await inTransaction(pool, async (tx) => {
       await assertUnchanged(tx, app);
       await insertLakeFiles(tx, files);
@@ -86,33 +98,31 @@ export class LakeWriter {
     return { rows: files.reduce((sum, { rows }) => sum + rows, 0), isMore: late.length === LATE_MAX };
   }
 
-  /** Writes a day as a whole. False when new events of the app have to be written before. */
-  async writeDay(wanted: LakeDay): Promise<boolean> {
-    const { pool } = this.#parts;
-    const read = await this.#snapshot((tx) => this.#readDay(tx, wanted));
-    if (!read) return false;
-    const { app, marks, late, old, csv } = read;
-    const files = await this.#pack({ ...wanted, days: [wanted.day], csv });
-    await inTransaction(pool, async (tx) => {
+  /** Reads a day as a whole. Undefined when new events of the app have to be written before. */
+  async readDay(wanted: LakeDay): Promise<ReadDay | undefined> {
+    return this.#snapshot(async (tx) => {
+      const { appId, kind, day } = wanted;
+      const app = await this.#appOf(tx, appId);
+      if (!app || app.readUntilMs !== app.writtenUntilMs) return undefined;
+      const late: EventKey[] = kind === "events" ? await loadLateEvents(tx, { appId, limit: LATE_MAX }) : [];
+      if (late.length === LATE_MAX) return undefined;
+      const marks = (await loadLakeMarks(tx, appId)).filter((mark) => mark.kind === kind && mark.day === day);
+      const old = (await loadLakeFiles(tx, { appId, kind, fromDay: day })).filter((file) => file.day === day);
+      const spooled = await this.#spool(tx, readDay(tx, wanted, app.writtenUntilMs));
+      return { day: wanted, app, spooled, old, marks, late: late.filter((event) => event.day === day) };
+    });
+  }
+
+  /** Writes a day that was read. */
+  async writeDay({ day, app, spooled, old, marks, late }: ReadDay): Promise<void> {
+    const files = await this.#pack({ ...spooled, ...day, days: [day.day] });
+    await inTransaction(this.#parts.pool, async (tx) => {
       await assertUnchanged(tx, app);
       await replaceFiles(tx, old, files);
       await removeLateEvents(tx, late);
       await removeLakeMarks(tx, marks, app.writtenUntilMs);
     });
     this.#retire(old);
-    return true;
-  }
-
-  async #readDay(tx: pg.PoolClient, wanted: LakeDay) {
-    const { appId, kind, day } = wanted;
-    const app = await this.#appOf(tx, appId);
-    if (!app || app.readUntilMs !== app.writtenUntilMs) return undefined;
-    const late: EventKey[] = kind === "events" ? await loadLateEvents(tx, { appId, limit: LATE_MAX }) : [];
-    if (late.length === LATE_MAX) return undefined;
-    const marks = (await loadLakeMarks(tx, appId)).filter((mark) => mark.kind === kind && mark.day === day);
-    const old = (await loadLakeFiles(tx, { appId, kind, fromDay: day })).filter((file) => file.day === day);
-    const csv = await this.#spool(tx, readDay(tx, wanted, app.writtenUntilMs));
-    return { app, marks, late: late.filter((event) => event.day === day), old, csv };
   }
 
   /** Makes one file of several of a day. */
@@ -168,12 +178,12 @@ export class LakeWriter {
     return inTransaction(this.#parts.pool, work, "snapshot");
   }
 
-  async #spool(tx: pg.PoolClient, rows: Readable): Promise<string> {
+  async #spool(tx: pg.PoolClient, rows: CopiedRows): Promise<Spooled> {
     const { folder, clock } = this.#parts;
     const csv = join(folder.spool, `${fileName(clock())}.csv`);
     try {
       await pipeline(rows, this.#watched.bind(this), createWriteStream(csv, { mode: 0o600 }));
-      return csv;
+      return { csv, copied: rows };
     } catch (error) {
       await rm(csv, { force: true });
       abandon(tx);
@@ -194,14 +204,17 @@ export class LakeWriter {
     }
   }
 
-  async #pack({ kind, appId, days, csv }: Spooled): Promise<LakeFile[]> {
+  async #pack({ kind, appId, days, csv, copied }: Rows): Promise<LakeFile[]> {
     const { folder, engine, clock } = this.#parts;
+    const rows = copied.rowCount;
     try {
-      if ((await stat(csv)).size === 0) return [];
+      if (rows === 0) return [];
       const keys = days.map((day) => ({ appId, kind, day, name: fileName(clock()) }));
       const packed = await engine.pack({ kind, csv, days: keys.map((key) => ({ ...key, path: folder.pathOf(key) })) });
+      const written = packed.reduce((sum, one) => sum + one.rows, 0);
+      if (written !== rows) throw new Error(`Of ${rows} rows of ${kind} that were read, ${written} were written.`);
       const writtenAtMs = clock();
-      return keys.map((key, index) => ({ ...key, ...packed[index]!, writtenAtMs })).filter(({ rows }) => rows > 0);
+      return keys.map((key, index) => ({ ...key, ...packed[index]!, writtenAtMs })).filter((file) => file.rows > 0);
     } finally {
       await rm(csv, { force: true });
     }

@@ -29,7 +29,7 @@ import { isDayDue, isOverdue } from "../domain/lake-schedule.ts";
 import type { Log } from "../log.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { isThere, type LakeFolder } from "./lake-folder.ts";
-import { LakeWriter } from "./lake-writer.ts";
+import { LakeWriter, type ReadDay } from "./lake-writer.ts";
 
 /** How often new events are read. Each time makes a file per app and day, until these are merged. */
 const READ_EVERY_MS = 20_000;
@@ -102,27 +102,30 @@ export class Lake {
 
   /**
    * What fails for one app or day must not keep the others waiting. It rests for a while, and is told at the end of the turn.
-   * False also when it fails or rests.
+   * Undefined when it fails or rests.
    */
-  async #attempt(key: string, work: () => Promise<boolean>): Promise<boolean> {
-    if (this.#parts.clock() < (this.#rests.get(key) ?? 0)) return false;
+  async #attempt<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#parts.clock() < (this.#rests.get(key) ?? 0)) return undefined;
     try {
       return await work();
     } catch (error) {
       this.#failure ??= error;
       this.#rests.set(key, this.#parts.clock() + FAILED_REST_MS);
-      return false;
+      return undefined;
     }
   }
 
   /** Reads everything that is stored now, and writes whatever is marked, however recently. */
   async catchUp(): Promise<void> {
+    this.#failure = undefined;
+    this.#rests.clear();
     await this.#move();
     for (const { appId, isBegun } of await loadLakeApps(this.#parts.pool)) {
       if (!isBegun) await beginLakeApp(this.#parts.pool, appId);
       if ((await this.#writer.writeNew(appId)) > 0) this.#toMerge.add(appId);
-      for (const mark of (await this.#marksOf(appId)).filter(isWhole)) await this.#writeDay(mark);
+      await this.#writeDays((await this.#marksOf(appId)).filter(isWhole), () => false);
     }
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Removes files that do not count. Returns their number. */
@@ -202,20 +205,30 @@ export class Lake {
       ...marks.filter((mark) => isOverdue(mark, nowMs)),
       ...marks.filter((mark) => !isOverdue(mark, nowMs)),
     ];
-    for (const mark of inOrder) {
+    const isDue = (mark: LakeMark) => {
       const isLatest = latest.get(`${mark.appId} ${mark.kind}`) === mark.day;
-      if (isOut()) return;
-      const state = { ...mark, isLatest, last: this.#written.get(keyOf(mark)) };
-      if (isDayDue(state, nowMs)) await this.#attempt(keyOf(mark), () => this.#writeDay(mark));
-    }
+      return isDayDue({ ...mark, isLatest, last: this.#written.get(keyOf(mark)) }, nowMs);
+    };
+    await this.#writeDays(inOrder.filter(isDue), isOut);
   }
 
-  async #writeDay(mark: LakeMark): Promise<boolean> {
-    const startedMs = elapsedMs();
-    if (!(await this.#writer.writeDay(mark))) return false;
-    this.#written.set(keyOf(mark), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
-    this.#toMerge.add(mark.appId);
-    return true;
+  /** Writes days as wholes. Each is read from the database while the engine packs the one before. */
+  async #writeDays(marks: readonly LakeMark[], isOut: () => boolean): Promise<void> {
+    let before: Promise<unknown> = Promise.resolve();
+    for (const mark of marks) {
+      if (isOut()) break;
+      const startedMs = elapsedMs();
+      const read = await this.#attempt(keyOf(mark), () => this.#writer.readDay(mark));
+      await before;
+      if (read) before = this.#attempt(keyOf(mark), () => this.#writeDay(read, startedMs));
+    }
+    await before;
+  }
+
+  async #writeDay(read: ReadDay, startedMs: number): Promise<void> {
+    await this.#writer.writeDay(read);
+    this.#written.set(keyOf(read.day), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
+    this.#toMerge.add(read.day.appId);
   }
 
   async #mergeOne(appId: number): Promise<boolean> {
