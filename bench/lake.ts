@@ -21,6 +21,7 @@ import { retentionSql } from "../src/report/analysis/retention-sql.ts";
 import type { Setup } from "./children.ts";
 import { withDatabase } from "./database.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
+import { measureBeside } from "./lake-beside.ts";
 
 const DAYS = 30;
 const USERS_PER_EVENT = 0.01;
@@ -61,12 +62,14 @@ export async function measureLake(setup: Setup): Promise<Measured> {
       }
     });
   }
-  return measuredOf(sizes.lakeEvents, {
+  const { figures, costs } = measuredOf(sizes.lakeEvents, {
     writing,
     bare: { copyPerS, tableBytesPerEvent },
     bytesPerEvent,
     answers: [...answers.values()],
   });
+  const beside = await measureBeside(setup, { ...rangeOf(days), ...COUNTS });
+  return { figures: [...figures, ...beside], costs };
 }
 
 function measuredOf(events: number, { writing, bare, bytesPerEvent, answers }: Results): Measured {
@@ -208,9 +211,21 @@ async function put({ pool, appId, asker }: Stage, statement: string): Promise<vo
   await asker.ask({ read: pool, app: { appId, timeZone: "Asia/Shanghai" }, statement });
 }
 
+const LEVEL_UPS = { source: "event" as const, event: "level_up" };
+const COUNTS: Omit<EventsQuestion, "date_list"> = {
+  by: "day",
+  series: [
+    { ...LEVEL_UPS, measure: "count" },
+    { ...LEVEL_UPS, measure: "users" },
+  ],
+};
+
+function rangeOf(days: readonly string[]): Pick<EventsQuestion, "date_list"> {
+  return { date_list: [days.at(-1)!, days[0]!] };
+}
+
 function questions(days: readonly string[], appId: number): Asked[] {
-  const range = { date_list: [days.at(-1)!, days[0]!] };
-  const levelUps = { source: "event" as const, event: "level_up" };
+  const range = rangeOf(days);
   const events = (question: Omit<EventsQuestion, "date_list">) => textOf(eventsSql({ ...range, ...question }));
   const ofApp = `from event where app_id = ${appId} and event = 'level_up' and type = 'track'`;
   return [
@@ -218,20 +233,14 @@ function questions(days: readonly string[], appId: number): Asked[] {
       name: "lake_counts",
       what: "count and users of an event by day",
       target: "< 1000",
-      statement: events({
-        by: "day",
-        series: [
-          { ...levelUps, measure: "count" },
-          { ...levelUps, measure: "users" },
-        ],
-      }),
+      statement: events(COUNTS),
       plain: `select day, count(*), count(distinct client_id) ${ofApp} group by day`,
     },
     {
       name: "lake_split",
       what: "users of an event by a property",
       target: "< 1000",
-      statement: events({ by: "total", split: ["event$server"], series: [{ ...levelUps, measure: "users" }] }),
+      statement: events({ by: "total", split: ["event$server"], series: [{ ...LEVEL_UPS, measure: "users" }] }),
       plain: `select properties ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
     },
     {

@@ -7,6 +7,11 @@ type Stat = { pid: number; parent: number; ticks: number };
 
 /** Processor seconds that a process and all below it have taken since their start: the server's PostgreSQL is below it. */
 export function processorSeconds(pid: number): number {
+  return familyOf(pid).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+}
+
+/** A process and all below it. */
+export function familyOf(pid: number): Stat[] {
   const stats = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(Number(name)) ?? []);
@@ -16,8 +21,7 @@ export function processorSeconds(pid: number): number {
     size = family.size;
     for (const stat of stats) if (family.has(stat.parent)) family.add(stat.pid);
   }
-  const own = stats.filter((stat) => family.has(stat.pid));
-  return own.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+  return stats.filter((stat) => family.has(stat.pid));
 }
 
 /** Undefined for a process that has just ended; its parent counts its time from then on. */
