@@ -9,6 +9,7 @@ import { insertApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
+import { lakeFolderOf } from "../../src/lake/lake-loop.ts";
 import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";
@@ -43,6 +44,7 @@ export type SiteOptions = {
   databaseUrl?: string | undefined;
 };
 
+const [WORKER, OTHER_WORKER] = ["worker", "other-worker"];
 const PATIENCE_MS = 300_000;
 const CONNECTIONS = 96;
 const DISK_MEBIBYTES = 96;
@@ -60,7 +62,7 @@ export const LEASE_MS = 6 * POSTBACK_DEADLINE_S * 1000;
 
 /**
  * A server under the simulator's load, in two processes as on two machines: one takes in and applies, the other refreshes
- * the reports and sends postbacks. Platforms, database and disk are under our control.
+ * the reports, sends postbacks and writes the lake. Platforms, database and disk are under our control.
  */
 export class Site {
   readonly kind: SiteKind;
@@ -193,12 +195,12 @@ export class Site {
   }
 
   async startWorker(): Promise<void> {
-    this.worker = await this.#workerNamed("worker");
+    this.worker = await this.#workerNamed(WORKER);
   }
 
   /** Starts a second worker with the same roles. */
   async startOther(): Promise<void> {
-    this.#other = await this.#workerNamed("other-worker");
+    this.#other = await this.#workerNamed(OTHER_WORKER);
   }
 
   async stopOther(): Promise<void> {
@@ -206,9 +208,18 @@ export class Site {
     this.#other = undefined;
   }
 
-  /** Starts a worker that sends postbacks and refreshes reports, with its own folder. */
+  /** Where the workers keep the files of the lake. One of them writes at a time. */
+  get lakeFolders(): string[] {
+    return [WORKER, OTHER_WORKER].map((name) => lakeFolderOf({ dataDir: this.#folderOf(name) }));
+  }
+
+  #folderOf(worker: string): string {
+    return join(this.dataDir, "..", worker);
+  }
+
+  /** Starts a worker that sends postbacks, refreshes reports and writes the lake, with its own folder. */
   #workerNamed(name: string): Promise<ServerChild> {
-    const dataDir = join(this.dataDir, "..", name);
+    const dataDir = this.#folderOf(name);
     mkdirSync(dataDir, { recursive: true, mode: 0o711 });
     copyFileSync(join(this.dataDir, "secret.key"), join(dataDir, "secret.key"));
     const env = {
@@ -216,7 +227,7 @@ export class Site {
       HOST: "127.0.0.1",
       DATA_DIR: dataDir,
       LOG_LEVEL: "warn",
-      ROLES: "refresh,postback,cost",
+      ROLES: "refresh,postback,cost,lake",
       DATABASE_URL: this.#databaseUrl() ?? socketUrl(this.dataDir),
       DISK_FREE_BYTES_MIN: "0",
       POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S),

@@ -117,7 +117,7 @@ const killJournal: Fault = {
 
 const killWorker: Fault = {
   name: "kill_worker",
-  what: "kill -9 of the process that tells the platforms and refreshes the reports",
+  what: "kill -9 of the process that tells the platforms, refreshes the reports and writes the lake",
   kind: "kill",
   at: "embedded",
   weight: 1,

@@ -5,6 +5,7 @@ import type { Audit, Known } from "./audited.ts";
 import { countedOnce } from "./counted-once.ts";
 import { everythingThere } from "./everything-there.ts";
 import { explained } from "./explained.ts";
+import { lakeInStep } from "./lake-in-step.ts";
 import { maxima } from "./maxima.ts";
 import { openedNumbers } from "./opened-numbers.ts";
 import { toldOnce } from "./told-once.ts";
@@ -28,6 +29,7 @@ export async function audit(site: Site, findings: Findings, random: Random): Pro
   await maxima(given);
   await openedNumbers(given);
   await explained(given);
+  await lakeInStep(given);
   for (const { person } of newcomers) site.seen.add(person.clientId);
 }
 

@@ -8,8 +8,8 @@ export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 export const FILES_MAX = 1_000;
 
 /**
- * The limits set in the code: see db/engine/database.ts, db/lock/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
- * cost/cost-loop.ts.
+ * The limits set in the code: see db/engine/database.ts, db/lock/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts,
+ * cost/cost-loop.ts and lake/lake-loop.ts.
  */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint http": 2 * Number(SETTINGS.DATABASE_CONNECTIONS_MAX.fallback),
@@ -20,6 +20,8 @@ const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint postback": 4,
   "touchpoint send": 1,
   "touchpoint cost": 2 * (2 * LIMITS.costPullsAtOnce + 1),
+  // With the session that holds the duty.
+  "touchpoint lake": 2 * (3 + 1),
 };
 
 /** Promise 8, as seen from outside: memory, queues, open files, connections to the database. */
