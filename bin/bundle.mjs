@@ -56,7 +56,11 @@ async function pack(scripts, format) {
     ssr: { noExternal: true, external: EXTERNAL },
     // pg asks for it, to learn whether it runs at Cloudflare. Node.js 20 has none, and pg's other way of asking loads all of
     // `fetch`: an eighth of a start, in each thread.
-    define: { navigator: JSON.stringify({ userAgent: "Node.js" }) },
+    // The client library of S3 would warn each process that later versions of it will not run on Node.js 20: this one does.
+    define: {
+      navigator: JSON.stringify({ userAgent: "Node.js" }),
+      "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"',
+    },
     build: {
       ssr: true,
       outDir: folder,
@@ -66,7 +70,8 @@ async function pack(scripts, format) {
       target: "node20",
       rolldownOptions: {
         input: Object.fromEntries(scripts.map((script) => [basename(script), join(root, "src", `${script}.ts`)])),
-        output: { format, entryFileNames: names, chunkFileNames: names, comments: false },
+        // What is loaded from bytecode cannot `import()`, so packages that do it with modules of Node.js `require` them.
+        output: { format, entryFileNames: names, chunkFileNames: names, comments: false, dynamicImportInCjs: false },
       },
     },
   });

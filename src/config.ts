@@ -1,6 +1,7 @@
 import type { Grants, Role as PersonRole } from "./domain/access/role.ts";
 import { UsageError } from "./errors.ts";
 import type { JetStreamAddress } from "./journal/jetstream/address.ts";
+import type { BucketAddress } from "./lake/bucket/address.ts";
 import { type LogLevel, type Role, SECRET_SETTINGS, SETTINGS } from "./settings.ts";
 
 export type Config = Readonly<{
@@ -32,6 +33,8 @@ export type Config = Readonly<{
   diskFreeBytesMin: number;
   eventRetentionDays: number;
   lakeMemoryBytes: number;
+  /** Undefined: the lake is in its folder alone. */
+  lakeBucket: BucketSettings | undefined;
   backupDir: string;
   backupEveryMs: number;
   backupKeep: number;
@@ -63,6 +66,16 @@ export type OidcSettings = Readonly<{
   roles: ReadonlyMap<string, Grants>;
 }>;
 
+/** A bucket, and how it is reached. An empty endpoint is that of AWS. */
+export type BucketSettings = Readonly<{
+  address: BucketAddress;
+  endpoint: string;
+  region: string;
+  keyId: string;
+  key: string;
+  style: "path" | "host";
+}>;
+
 type Value = <K extends keyof typeof SETTINGS>(name: K) => ReturnType<(typeof SETTINGS)[K]["read"]>;
 
 function oidcOf(value: Value): OidcSettings {
@@ -76,6 +89,18 @@ function oidcOf(value: Value): OidcSettings {
     people: value("OIDC_PEOPLE"),
     roles: value("OIDC_ROLES"),
   };
+}
+
+function bucketOf(value: Value): BucketSettings | undefined {
+  const settings = {
+    endpoint: value("LAKE_BUCKET_ENDPOINT"),
+    region: value("LAKE_BUCKET_REGION"),
+    keyId: value("LAKE_BUCKET_KEY_ID"),
+    key: value("LAKE_BUCKET_KEY"),
+    style: value("LAKE_BUCKET_STYLE"),
+  };
+  const address = value("LAKE_BUCKET_URL");
+  return address && { address, ...settings };
 }
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -119,6 +144,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     diskFreeBytesMin: value("DISK_FREE_BYTES_MIN"),
     eventRetentionDays: value("EVENT_RETENTION_DAYS"),
     lakeMemoryBytes: value("LAKE_MEMORY_BYTES"),
+    lakeBucket: bucketOf(value),
     backupDir: value("BACKUP_DIR"),
     backupEveryMs: value("BACKUP_EVERY_H"),
     backupKeep: value("BACKUP_KEEP"),
@@ -146,7 +172,7 @@ const CONNECTIONS_WITH_LOG = 4;
 
 /** Settings that do not go together. */
 function clashesIn(config: Config): string[] {
-  const { oidc } = config;
+  const { oidc, lakeBucket } = config;
   const clashes: [boolean, string][] = [
     [
       config.jetstream !== undefined && config.databaseConnectionsMax < CONNECTIONS_WITH_LOG,
@@ -168,6 +194,10 @@ function clashesIn(config: Config): string[] {
     [
       Boolean(config.reportDatabaseUrl) && !config.databaseUrl,
       "REPORT_DATABASE_URL: is of use only together with DATABASE_URL.",
+    ],
+    [
+      lakeBucket?.keyId === "" || lakeBucket?.key === "",
+      "LAKE_BUCKET_KEY_ID, LAKE_BUCKET_KEY: must be set with LAKE_BUCKET_URL.",
     ],
     [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
     [

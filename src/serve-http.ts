@@ -17,7 +17,7 @@ import { createServer } from "./http/server.ts";
 import type { AppDirectory } from "./intake/app-directory.ts";
 import type { Flow } from "./intake/flow.ts";
 import { IntakePace } from "./intake/pace.ts";
-import type { Asker } from "./lake/asker.ts";
+import type { RunningLake } from "./lake/lake-loop.ts";
 import type { Log } from "./log.ts";
 import { IdentityProvider } from "./outbound/identity-provider.ts";
 import type { Vault } from "./vault.ts";
@@ -34,7 +34,8 @@ export type HttpParts = {
   flow: Flow;
   costs: CostPuller;
   backups: Backups;
-  lake: Asker | undefined;
+  /** Undefined where this process neither writes the lake nor keeps its bucket in step. */
+  lake: Pick<RunningLake, "asker" | "obstacle"> | undefined;
   startedAtMs: number;
   /** What does not work since a start without the database. */
   missing: () => string | undefined;
@@ -79,12 +80,13 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     live,
     recentCalls: async (appId, bytesMax) => relay?.recent(appId, bytesMax) ?? live.recent(appId, bytesMax),
     costs,
-    lake,
+    lake: lake?.asker,
     backups: { state: () => backups.state, overdueMs: () => backups.overdueMs },
     caller: new CallerAddress(config.trustedProxies),
     applies: config.roles.has("apply") || flow.isShared,
     applyLagMs: () => flow.applyLagMs(),
     applyObstacle: () => flow.applyObstacle(),
+    lakeObstacle: () => lake?.obstacle(),
     missing,
     journalPromise: () => flow.journalPromise,
     isStopping: () => isStopping,

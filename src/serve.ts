@@ -14,6 +14,8 @@ import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
 import { findJournal } from "./intake/open-journal.ts";
 import { SettingsCopy } from "./intake/settings-copy.ts";
+import { type RunningPush, startPush } from "./lake/bucket/push-loop.ts";
+import { bucketOwnerOf } from "./lake/bucket/pusher.ts";
 import { type RunningLake, startLake } from "./lake/lake-loop.ts";
 import type { Log } from "./log.ts";
 import { Opening } from "./opening.ts";
@@ -72,7 +74,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     });
 
     const common = { config, log, clock, database, vault };
-    const lake = lakeFor({ ...common, flow, nodeId });
+    const lake = lakeFor({ ...common, flow, nodeId }, bucketOwnerOf(erasureKey));
     const loops = startLoops({ ...common, flow, nodeId });
     const costs = startCosts(common);
     const backups = startBackups(flow.metrics, { config, database, log, clock, opening });
@@ -83,7 +85,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       flow,
       costs: costs.puller,
       backups,
-      lake: lake?.asker,
+      lake,
       startedAtMs,
       missing: () => opening.missing(),
     });
@@ -116,10 +118,19 @@ function applyLockFor({ roles, jetstream }: Config, options: LockOptions): Apply
 }
 
 /** Undefined for a process without the role. */
-function lakeFor({ config, log, clock, database, flow: { journal }, nodeId }: Parts): RunningLake | undefined {
+function lakeFor(
+  { config, log, clock, database, flow: { journal }, nodeId }: Parts,
+  owner: string,
+): Pick<RunningLake, "asker" | "obstacle" | "stop"> | undefined {
   if (!config.roles.has("lake")) return undefined;
-  const writtenBytes = () => journal.writtenBytes;
-  return startLake({ config, log, clock, database, journal, nodeId, writtenBytes });
+  const common = { config, log, clock, database, writtenBytes: () => journal.writtenBytes };
+  const lake: RunningLake = startLake({ ...common, journal, nodeId });
+  const push: RunningPush = startPush({ ...common, owner, isWriting: lake.isWriting });
+  return {
+    asker: lake.asker,
+    obstacle: () => lake.obstacle() ?? push.obstacle(),
+    stop: async () => void (await Promise.all([push.stop(), lake.stop()])),
+  };
 }
 
 type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow; nodeId: string };

@@ -3,6 +3,7 @@ import { readAddress } from "./db/server/address.ts";
 import { type Grants, readGrants } from "./domain/access/role.ts";
 import { isLoopbackHost, isNetwork } from "./domain/network.ts";
 import { type JetStreamAddress, readJetStreamAddress } from "./journal/jetstream/address.ts";
+import { type BucketAddress, readBucketAddress } from "./lake/bucket/address.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 
 /** Readers of settings. Each reads the text of one setting, and throws what is wrong with it. */
@@ -143,4 +144,9 @@ function parsed(text: string): unknown {
 /** Empty, or the address of a log. */
 export function logUrl(text: string): JetStreamAddress | undefined {
   return text === "" ? undefined : readJetStreamAddress(text);
+}
+
+/** Empty, or the address of a bucket. */
+export function bucketUrl(text: string): BucketAddress | undefined {
+  return text === "" ? undefined : readBucketAddress(text);
 }

@@ -3,6 +3,7 @@ import { ROLES as PERSON_ROLES } from "./domain/access/role.ts";
 import { GIB, KIB, LIMITS, MIB } from "./limits.ts";
 import {
   addresses,
+  bucketUrl,
   bytes,
   databaseUrl,
   groupRoles,
@@ -139,6 +140,24 @@ export const SETTINGS = {
     read: bytes(128 * MIB, 64 * GIB),
     hint: "memory with which the lake's process writes files, or answers a question",
   },
+  LAKE_BUCKET_URL: {
+    fallback: "",
+    read: bucketUrl,
+    hint: "s3://bucket/prefix of an S3-compatible bucket that is kept in step with the lake's files; empty: none",
+  },
+  LAKE_BUCKET_ENDPOINT: {
+    fallback: "",
+    read: (text: string) => (text === "" ? "" : httpUrl(text)),
+    hint: "http(s)://… of the storage that has the bucket; empty: AWS in the region",
+  },
+  LAKE_BUCKET_REGION: { fallback: "us-east-1", read: nonEmpty, hint: "the bucket's region; many storages take any" },
+  LAKE_BUCKET_KEY_ID: { fallback: "", read: (text: string) => text, hint: "the id of the access key for the bucket" },
+  LAKE_BUCKET_KEY: { fallback: "", read: (text: string) => text, hint: "the secret of that access key" },
+  LAKE_BUCKET_STYLE: {
+    fallback: "path",
+    read: oneOf(["path", "host"] as const),
+    hint: "where requests name the bucket: path (endpoint/bucket), host (bucket.endpoint)",
+  },
   BACKUP_DIR: {
     fallback: "",
     read: (text: string) => (text === "" ? "" : resolve(text)),
@@ -241,6 +260,7 @@ export const SECRET_SETTINGS: ReadonlySet<keyof typeof SETTINGS> = new Set([
   "LOG_URL",
   "OIDC_CLIENT_SECRET",
   "BACKUP_PASSPHRASE",
+  "LAKE_BUCKET_KEY",
 ]);
 
 function roles(text: string): ReadonlySet<Role> {

@@ -51,6 +51,7 @@ const ROWS: Readonly<Record<string, string>> = {
   cluster: "db",
   refresh: "db/* domain intake/pace.ts",
   lake: "db/* domain intake/pace.ts journal",
+  "lake/bucket": "db/* domain intake/pace.ts journal lake",
   admin: "contract contract/setting db/* domain",
   "admin/session": "admin contract/setting db/* domain/access",
   "admin/setting":

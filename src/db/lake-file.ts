@@ -74,3 +74,14 @@ export async function loadLakeTotals(executor: Executor): Promise<LakeTotal[]> {
       from lake_file group by app_id, kind order by app_id, kind`,
   );
 }
+
+/** An app's files in short. `names` is a sum over them, which another set of files does not have. */
+export type FilesDigest = { appId: number; files: number; names: string };
+
+export async function loadFilesDigests(executor: Executor): Promise<FilesDigest[]> {
+  return query<FilesDigest>(
+    executor,
+    sql`select app_id, count(*) as files, sum(hashtextextended(name, 0)::numeric)::text as names
+      from lake_file group by app_id order by app_id`,
+  );
+}

@@ -147,6 +147,15 @@ export function lateRows(late: readonly EventKey[]): Sql {
   return rowsOf("late", late, { appId: "int", clientId: "text", day: "date", atMs: "bigint", fingerprint: "uuid" });
 }
 
+/** Days that wait to be written, and since when the first of them has; null when none waits, or days wait for the first time. */
+export async function loadLakeLag(executor: Executor): Promise<{ days: number; sinceMs: number | null }> {
+  const [row] = await query<{ days: number; sinceMs: number | null }>(
+    executor,
+    sql`select count(*) as days, min(since_ms) filter (where since_ms > 0) as since_ms from lake_mark`,
+  );
+  return row!;
+}
+
 /** The number of marked days, by app and table. */
 export async function countLakeMarks(executor: Executor): Promise<(Omit<LakeDay, "day"> & { days: number })[]> {
   return query(

@@ -16,6 +16,10 @@ export const HEALTH_PROBLEMS = [
   "authorisation_ends",
   "cost_failing",
   "order_without_rate",
+  "lake_failing",
+  "lake_behind",
+  "bucket_failing",
+  "bucket_behind",
   "backup_failing",
   "backup_late",
 ] as const;
@@ -23,6 +27,9 @@ export type HealthProblem = (typeof HEALTH_PROBLEMS)[number];
 
 /** "refusing": new data is refused. "troubled": something needs attention. "good": all is well. */
 export type HealthState = "refusing" | "troubled" | "good";
+
+/** `failingMs`: how long attempts have failed; 0: the last one did not. `lagMs`: how long something waits. */
+export type LakeHealth = { failingMs: number; lagMs: number };
 
 export type HealthFacts = {
   diskFreeBytes: number;
@@ -48,6 +55,9 @@ export type HealthFacts = {
         endingAuthorisations: number;
         failingCosts: number;
         ordersWithoutRate: number;
+        /** Undefined where there is no lake, or no bucket. */
+        lake: LakeHealth | undefined;
+        bucket: LakeHealth | undefined;
       }
     | undefined;
 };
@@ -57,6 +67,9 @@ const APPLY_LAG_MS_MAX = 60_000;
 const CUBE_AGE_MS_MAX = 15 * 60_000;
 /** Long enough for a large backup to be taken. */
 const BACKUP_OVERDUE_MS_MAX = 6 * 3_600_000;
+/** A single attempt may fail; an erased user must be gone from all files within the hour. */
+const LAKE_FAILING_MS_MAX = 2 * 60_000;
+const LAKE_LAG_MS_MAX = 40 * 60_000;
 /** The multiple of the minimum free space at which a warning is early enough. */
 const DISK_WARNING = 3;
 
@@ -81,10 +94,22 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     authorisation_ends: (database?.endingAuthorisations ?? 0) > 0,
     cost_failing: (database?.failingCosts ?? 0) > 0,
     order_without_rate: (database?.ordersWithoutRate ?? 0) > 0,
+    lake_failing: isFailing(database?.lake),
+    lake_behind: isBehind(database?.lake),
+    bucket_failing: isFailing(database?.bucket),
+    bucket_behind: isBehind(database?.bucket),
     backup_failing: facts.isBackupFailing,
     backup_late: facts.backupOverdueMs > BACKUP_OVERDUE_MS_MAX && !facts.isBackupFailing,
   };
   return HEALTH_PROBLEMS.filter((problem) => isThere[problem]);
+}
+
+function isFailing(lake: LakeHealth | undefined): boolean {
+  return (lake?.failingMs ?? 0) > LAKE_FAILING_MS_MAX;
+}
+
+function isBehind(lake: LakeHealth | undefined): boolean {
+  return !isFailing(lake) && (lake?.lagMs ?? 0) > LAKE_LAG_MS_MAX;
 }
 
 export function healthState(problems: readonly HealthProblem[]): HealthState {

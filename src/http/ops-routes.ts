@@ -19,6 +19,8 @@ export type OpsContext = {
   metrics: Metrics;
   /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
+  /** Why this process cannot write the lake, or keep its bucket in step. */
+  lakeObstacle: () => string | undefined;
   /** What does not work since a start without the database. */
   missing: () => string | undefined;
   /** What an acknowledgement means, where that depends on other servers. */
@@ -41,7 +43,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
     schema: {
       summary: "Readiness to accept new data",
       description:
-        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost. `missing` is present only after a start without the database, until it is open, and says what does not work. `log` is present where LOG_URL is set, and says what an acknowledgement means.",
+        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost. `lake` is present only while this process cannot write the files of the lake or keep its bucket in step, and says why. `missing` is present only after a start without the database, until it is open, and says what does not work. `log` is present where LOG_URL is set, and says what an acknowledgement means.",
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
@@ -53,6 +55,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
       const isThere = await within(DATABASE_MS_MAX, asking).catch(() => false);
       const database = isThere ? "there" : "away";
       const apply = database === "there" ? context.applyObstacle() : undefined;
+      const lake = context.lakeObstacle();
       const missing = context.missing();
       const log = context.journalPromise();
       return reply.send(
@@ -61,6 +64,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
           database,
           ...(log && { log }),
           ...(apply && { apply }),
+          ...(lake && { lake }),
           ...(missing && { missing }),
         }),
       );

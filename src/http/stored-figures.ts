@@ -3,6 +3,7 @@ import { type Clock, elapsedMs } from "../clock.ts";
 import { oldestPullMs } from "../db/cost-pull.ts";
 import { staleSlices } from "../db/dirty-day.ts";
 import { canAnswer } from "../db/engine/pool.ts";
+import { type LakeOutline, loadLakeOutline } from "../db/lake-state.ts";
 import { sumOutbox } from "../db/outbox.ts";
 import { countRefreshEnds } from "../db/platform-account.ts";
 import { countSetAside } from "../db/set-aside.ts";
@@ -85,6 +86,7 @@ export class StoredFigures {
     const setAside = await countSetAside(this.#pool);
     const pulledMs = await oldestPullMs(this.#pool, { fromDay: firstScheduledDay(nowMs) });
     const refreshEnds = await countRefreshEnds(this.#pool, refreshWarnedUntilMs(nowMs));
+    const lake = await loadLakeOutline(this.#pool);
     const secondsSince = (atMs: number | null | undefined) => Math.max(0, nowMs - (atMs ?? nowMs)) / 1_000;
     const dueMs = lanes.length === 0 ? null : Math.min(...lanes.map(({ dueAtMs }) => dueAtMs));
     const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0);
@@ -99,8 +101,46 @@ export class StoredFigures {
         secondsSince(pulledMs),
       ),
       figure("refresh_tokens_ending", "Accounts whose refresh token ends within a week, or has ended.", refreshEnds),
+      ...lakeFigures(lake, secondsSince),
     ];
   }
+}
+
+/** All are 0 where there is no lake, and those of the bucket where LAKE_BUCKET_URL is not set. */
+function lakeFigures(lake: LakeOutline | undefined, secondsSince: (atMs: number | null | undefined) => number) {
+  const failing = (failure: string | undefined) => (failure ? 1 : 0);
+  return [
+    figure(
+      "lake_lag_seconds",
+      "How long the oldest change waits to be written to the lake.",
+      secondsSince(lake?.waitingSinceMs),
+    ),
+    figure("lake_waiting_days", "Days of apps and tables that wait to be written to the lake.", lake?.waitingDays ?? 0),
+    figure("lake_files", "Files of the lake that count.", lake?.files ?? 0),
+    figure("lake_bytes", "Their size.", lake?.bytes ?? 0),
+    figure(
+      "lake_failing",
+      "1 while the last attempt to write the lake has failed; the log says why.",
+      failing(lake?.writing?.failure),
+    ),
+    figure(
+      "lake_bucket_lag_seconds",
+      "How long the lake's bucket has not been in step.",
+      secondsSince(lake?.bucket?.behindSinceMs),
+    ),
+    figure(
+      "lake_bucket_waiting_files",
+      "Files that wait to be uploaded to the lake's bucket.",
+      lake?.bucket?.waitingFiles ?? 0,
+    ),
+    figure("lake_bucket_objects", "Files in the lake's bucket.", lake?.bucket?.files ?? 0),
+    figure("lake_bucket_bytes", "Their size.", lake?.bucket?.bytes ?? 0),
+    figure(
+      "lake_bucket_failing",
+      "1 while the lake's bucket cannot be brought in step, or keeps old versions; the log says why.",
+      failing(lake?.bucket?.failure),
+    ),
+  ];
 }
 
 function databaseUp(value: 0 | 1): Figure {

@@ -8,7 +8,9 @@ import type { Config } from "../config.ts";
 import type { Database } from "../db/engine/database.ts";
 import { openPool } from "../db/engine/pool.ts";
 import { loadLakeApps } from "../db/lake-app.ts";
+import { saveLakeState } from "../db/lake-state.ts";
 import { DutyLock } from "../db/lock/duty-lock.ts";
+import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake/pace.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -67,15 +69,65 @@ async function clearForeign(pool: pg.Pool, root: string): Promise<void> {
   if (apps.length > 0 && apps.every(({ lakeId }) => lakeId !== id)) await rm(root, { recursive: true, force: true });
 }
 
-/** `asker`: answers questions; undefined where the engine is not installed. */
-export type RunningLake = Loop & { asker: Asker | undefined };
+/** How often it is noted that the files are written, where every process can read it. */
+const NOTE_EVERY_MS = 60_000;
+
+/** Notes how the turns go: at once when that changes. */
+class TurnNotes {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  /** Why the last turn failed, or undefined. */
+  failure: string | undefined;
+  #failingSinceMs: number | null = null;
+  #noted: { failure: string; atMs: number } | undefined;
+
+  constructor(pool: pg.Pool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  async note(failure: string): Promise<void> {
+    this.failure = failure === "" ? undefined : failure;
+    const workedAtMs = this.#clock();
+    this.#failingSinceMs = failure === "" ? null : (this.#failingSinceMs ?? workedAtMs);
+    if (this.#noted?.failure === failure && elapsedMs() - this.#noted.atMs < NOTE_EVERY_MS) return;
+    const counts = { waitingFiles: 0, files: 0, bytes: 0 };
+    const state = { workedAtMs, behindSinceMs: this.#failingSinceMs, failure };
+    await saveLakeState(this.#pool, "files", { ...counts, ...state });
+    this.#noted = { failure, atMs: elapsedMs() };
+  }
+
+  /** Another process works now, and notes how it goes. */
+  forget(): void {
+    this.failure = undefined;
+    this.#failingSinceMs = null;
+    this.#noted = undefined;
+  }
+}
+
+/**
+ * `asker`: answers questions; undefined where the engine is not installed. `isWriting`: whether this process writes the
+ * files. `obstacle`: why it cannot, or undefined.
+ */
+export type RunningLake = Loop & {
+  asker: Asker | undefined;
+  isWriting: () => boolean;
+  obstacle: () => string | undefined;
+};
+
+const NO_LAKE: RunningLake = {
+  asker: undefined,
+  isWriting: () => false,
+  obstacle: () => undefined,
+  stop: async () => {},
+};
 
 /** Keeps the lake in step with the tables, while no other process does, and answers questions about it. */
 export function startLake(options: LakeLoopOptions): RunningLake {
   const { config, log, clock, database, journal, nodeId } = options;
   if (!isEngineInstalled()) {
     log.warn(`The package ${ENGINE_PACKAGE} is not installed: there is no lake, and no analysis.`);
-    return { asker: undefined, stop: async () => {} };
+    return NO_LAKE;
   }
   const givesWay = database.kind === "embedded";
   const pool = openPool(database.server, { log, connectionsMax: CONNECTIONS, name: "lake", givesWay });
@@ -90,23 +142,31 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const enoughRoom = () => assertRoom(root, config.diskFreeBytesMin);
   let lake: Lake | undefined;
   let restUntilMs = elapsedMs() + FIRST_MS;
+  const notes = new TurnNotes(pool, clock);
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
     if (!(await duty.isOurs())) {
       lake = undefined;
+      notes.forget();
       await clearForeign(pool, root);
       restUntilMs = startedMs + NOT_OURS_MS;
       return "idle" as const;
     }
-    if (!lake) {
-      const folder = await LakeFolder.open(root);
-      const begun = new Lake({ pool, folder, engine, journal, clock, log, assertRoom: enoughRoom });
-      await begun.begin();
-      lake = begun;
+    try {
+      if (!lake) {
+        const folder = await LakeFolder.open(root);
+        const begun = new Lake({ pool, folder, engine, journal, clock, log, assertRoom: enoughRoom });
+        await begun.begin();
+        lake = begun;
+      }
+      await enoughRoom();
+      await lake.turn({ signal, forMs: TURN_MS });
+      await notes.note("");
+    } catch (error) {
+      if (!signal.aborted) await notes.note(messageOf(error)).catch(() => {});
+      throw error;
     }
-    await enoughRoom();
-    await lake.turn({ signal, forMs: TURN_MS });
     const nowMs = elapsedMs();
     restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? RESTS.busy : RESTS.quiet);
     return "idle" as const;
@@ -114,6 +174,8 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const loop = startLoop({ name: "lake", log, idleMs: IDLE_MS, turn });
   return {
     asker,
+    isWriting: () => lake !== undefined,
+    obstacle: () => notes.failure,
     async stop() {
       answering.close();
       // Ended at once: a file that is being written does not count yet.

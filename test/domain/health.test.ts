@@ -12,7 +12,11 @@ const calm = {
   endingAuthorisations: 0,
   failingCosts: 0,
   ordersWithoutRate: 0,
+  lake: { failingMs: 119_000, lagMs: 600_000 },
+  bucket: undefined,
 };
+const failing = { failingMs: 120_001, lagMs: 1e9 };
+const behind = { failingMs: 0, lagMs: 40 * 60_000 + 1 };
 const WELL: HealthFacts = {
   diskFreeBytes: 50 * GIB,
   diskFreeBytesMin: GIB,
@@ -49,6 +53,10 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["a refresh token ends soon", { database: { ...calm, endingAuthorisations: 1 } }, "authorisation_ends", "troubled"],
   ["costs cannot be pulled", { database: { ...calm, failingCosts: 1 } }, "cost_failing", "troubled"],
   ["a currency has no rate", { database: { ...calm, ordersWithoutRate: 1 } }, "order_without_rate", "troubled"],
+  ["the lake cannot be written", { database: { ...calm, lake: failing } }, "lake_failing", "troubled"],
+  ["the lake is behind", { database: { ...calm, lake: behind } }, "lake_behind", "troubled"],
+  ["the bucket refuses", { database: { ...calm, bucket: failing } }, "bucket_failing", "troubled"],
+  ["the bucket is behind", { database: { ...calm, bucket: behind } }, "bucket_behind", "troubled"],
   ["a scheduled backup failed", { isBackupFailing: true, backupOverdueMs: 1e9 }, "backup_failing", "troubled"],
   ["a scheduled backup is late", { backupOverdueMs: 6 * 3_600_000 + 1 }, "backup_late", "troubled"],
 ])("%s: %o gives %s, and the server is %s", (_, facts, problem, state) => {
@@ -78,9 +86,11 @@ test("all problems at once are reported worst first", () => {
       endingAuthorisations: 1,
       failingCosts: 1,
       ordersWithoutRate: 1,
+      lake: failing,
+      bucket: failing,
     },
   };
-  const others = ["database_away", "disk_filling", "backup_late"];
+  const others = ["database_away", "disk_filling", "backup_late", "lake_behind", "bucket_behind"];
   const expected = HEALTH_PROBLEMS.filter((problem) => !others.includes(problem));
   expect(healthProblems(everything)).toEqual(expected);
 });

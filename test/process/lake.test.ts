@@ -82,6 +82,6 @@ test("verify finds the files equal to the tables, also while the server runs", a
   const checked = await cliJson(server.dataDir, ["lake", "verify", "--app", String(app.appId)]);
   expect(checked).toMatchObject([{ app_id: app.appId, different_days: "", events_in_files: 2, events_stored: 2 }]);
   const status = await cliJson(server.dataDir, ["lake", "status"]);
-  expect(status).toContainEqual(expect.objectContaining({ app_id: app.appId, table: "events", rows: 2 }));
+  expect(status.tables).toContainEqual(expect.objectContaining({ app_id: app.appId, table: "events", rows: 2 }));
   expect(existsSync(join(server.dataDir, "lake", "events", `app=${app.appId}`, `day=${today()}`))).toBe(true);
 });

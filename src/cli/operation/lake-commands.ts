@@ -5,9 +5,11 @@ import { loadAppRules } from "../../db/app.ts";
 import { loadLakeApps } from "../../db/lake-app.ts";
 import { loadLakeTotals } from "../../db/lake-file.ts";
 import { countLakeMarks } from "../../db/lake-mark.ts";
+import { type LakeState, loadLakeState } from "../../db/lake-state.ts";
 import { UsageError } from "../../errors.ts";
 import { print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
+import { lakePushCommand } from "./lake-push-command.ts";
 
 type Options = { json?: boolean; app?: string };
 
@@ -17,16 +19,17 @@ export function lakeCommands(program: Command): void {
     .command("status")
     .description("Show what is in files, up to which receipt, and how many days wait to be written")
     .option("--json", "print JSON")
-    .action((options: Options) => withDatabase(({ pool }) => showStatus(pool, options)));
+    .action((options: Options) => withDatabase(({ pool, config }) => showStatus(pool, config, options)));
   lake
     .command("verify")
     .description("Compare the files with the tables, day by day, and the events with the ledger")
     .option("--app <id>", "only this app")
     .option("--json", "print JSON")
     .action((options: Options) => withDatabase(({ pool, config }) => verify(pool, config, options)));
+  lakePushCommand(lake);
 }
 
-async function showStatus(pool: pg.Pool, options: Options): Promise<void> {
+async function showStatus(pool: pg.Pool, { lakeBucket }: Config, options: Options): Promise<void> {
   const totals = await loadLakeTotals(pool);
   const marks = await countLakeMarks(pool);
   const rows = (await loadLakeApps(pool)).flatMap(({ appId, writtenUntilMs }) =>
@@ -43,7 +46,36 @@ async function showStatus(pool: pg.Pool, options: Options): Promise<void> {
         received_until: new Date(writtenUntilMs).toISOString(),
       })),
   );
-  print(rows, options, () => (rows.length === 0 ? "Nothing has been written yet." : tableOf(rows)));
+  const files = await loadLakeState(pool, "files");
+  const bucket = await loadLakeState(pool, "bucket");
+  const status = { tables: rows, failure: files?.failure ?? "", bucket: bucket ? bucketStatus(bucket) : null };
+  print(status, options, () =>
+    [
+      rows.length === 0 ? "Nothing has been written yet." : tableOf(rows),
+      ...(status.failure === "" ? [] : [`The last attempt to write failed: ${status.failure}`]),
+      ...(lakeBucket || status.bucket ? [bucketSentence(status.bucket)] : []),
+    ].join("\n"),
+  );
+}
+
+type BucketStatus = ReturnType<typeof bucketStatus>;
+
+function bucketStatus({ workedAtMs, behindSinceMs, waitingFiles, files, bytes, failure }: LakeState) {
+  return {
+    files,
+    bytes,
+    waiting_files: waitingFiles,
+    tried_at: new Date(workedAtMs).toISOString(),
+    behind_since: behindSinceMs === null ? "" : new Date(behindSinceMs).toISOString(),
+    failure,
+  };
+}
+
+function bucketSentence(bucket: BucketStatus | null): string {
+  if (!bucket) return "Nothing has been uploaded to the bucket yet.";
+  const { files, bytes, waiting_files: waiting, tried_at: at, behind_since: since, failure } = bucket;
+  const state = since === "" ? `in step at ${at}` : `not in step since ${since}, ${waiting} files wait`;
+  return `The bucket has ${files} files (${bytes} bytes), ${state}.${failure === "" ? "" : ` ${failure}`}`;
 }
 
 async function verify(pool: pg.Pool, config: Config, options: Options): Promise<void> {

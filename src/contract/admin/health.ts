@@ -113,6 +113,31 @@ const backup = Type.Object({
   failure: Type.String({ description: "Why the folder cannot be read, or the last attempt failed; empty: neither" }),
 });
 
+const lakePart = {
+  failing_ms: count("How long attempts have failed; 0: the last one succeeded"),
+  failure: Type.String({ description: "Why the last attempt failed; empty: it did not" }),
+  lag_ms: count("How long the oldest change waits"),
+};
+
+const lake = Type.Object({
+  files: count("Files that count"),
+  bytes: count("Their size"),
+  waiting_days: count("Days of apps and tables that wait to be written"),
+  failing_ms: lakePart.failing_ms,
+  failure: lakePart.failure,
+  lag_ms: lakePart.lag_ms,
+  bucket: orNull(
+    Type.Object({
+      files: count("Files in the bucket"),
+      bytes: count("Their size"),
+      waiting_files: count("Files that wait to be uploaded"),
+      failing_ms: lakePart.failing_ms,
+      failure: lakePart.failure,
+      lag_ms: lakePart.lag_ms,
+    }),
+  ),
+});
+
 const refused = Type.Object({
   app_id: Type.Integer({ description: "0: no app" }),
   reason: choice<Refusal>(REFUSALS, "Which limit was exceeded"),
@@ -137,6 +162,7 @@ export const healthAnswer = Type.Object({
   backup: orNull(backup),
   refused: Type.Array(refused),
   database: orNull(database),
+  lake: orNull(lake),
   replica: orNull(replica),
   nodes: Type.Array(node, { description: "The processes of this installation, as of the last hour" }),
   lanes: Type.Array(lane),

@@ -28,4 +28,5 @@ export const ON_COORDINATOR = [
   ...["setup_link", "totp", "recovery_code"],
   ...["audit_log", "report_view", "saved_segment", "report_call", "developer_app", "authorisation"],
   ...["attribution_setting", "platform_secret", "media_token", "declared_connector", "callback", "lane_pause"],
+  "lake_state",
 ] as const;

@@ -7,6 +7,7 @@ import { loadCostAccounts } from "../../../db/cost-pull.ts";
 import { staleSlices } from "../../../db/dirty-day.ts";
 import { describeDatabase } from "../../../db/engine/database.ts";
 import { isDatabaseAway } from "../../../db/engine/failure.ts";
+import { type LakeOutline, type LakeState, loadLakeOutline } from "../../../db/lake-state.ts";
 import { loadNodes, type SeenNode } from "../../../db/node.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import type { Replica } from "../../../db/replica/replica.ts";
@@ -14,7 +15,7 @@ import { countSetAside } from "../../../db/set-aside.ts";
 import { type AppChoice, isAmong } from "../../../domain/access/role.ts";
 import type { BackupState } from "../../../domain/backup-schedule.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
-import { healthProblems, healthState } from "../../../domain/health.ts";
+import { healthProblems, healthState, type LakeHealth } from "../../../domain/health.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
 import type { Intake } from "../../../intake/intake.ts";
 import type { Progress } from "../../../intake/progress.ts";
@@ -62,7 +63,10 @@ type StoredContext = {
   apps: AppDirectory;
 };
 
-type Stored = Pick<HealthAnswer, "database" | "nodes" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
+type Stored = Pick<
+  HealthAnswer,
+  "database" | "lake" | "nodes" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate"
+>;
 
 /** The health of the whole server, with what concerns these apps. While the database is away, only what the process itself knows. */
 export async function healthOf(context: HealthContext, apps: AppChoice): Promise<HealthAnswer> {
@@ -117,12 +121,20 @@ function backupRecord(state: BackupState | undefined): HealthAnswer["backup"] {
   return { last_at_ms: lastAtMs, bytes, next_at_ms: nextAtMs, failure };
 }
 
-const UNKNOWN: Stored = { database: null, nodes: [], lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
+const UNKNOWN: Stored = {
+  database: null,
+  lake: null,
+  nodes: [],
+  lanes: [],
+  accounts: [],
+  cost_pulls: [],
+  orders_without_rate: [],
+};
 
 async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Stored> {
   const { pool, vault, clock, config } = context;
   const nowMs = clock();
-  const [database, nodes, cube, setAside, outbox, costs, orders] = await Promise.all([
+  const [database, nodes, cube, setAside, outbox, costs, orders, lake] = await Promise.all([
     describeDatabase(pool),
     loadNodes(pool),
     staleSlices(pool),
@@ -130,6 +142,7 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
     showState(pool, vault, { appId: undefined, nowMs }),
     loadCostAccounts(pool, { fromDay: firstScheduledDay(nowMs) }),
     sumOrdersWithoutRate(pool),
+    loadLakeOutline(pool),
   ]);
   return {
     database: {
@@ -139,6 +152,7 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
       cube_age_ms: cube.sinceMs === null ? 0 : Math.max(0, nowMs - cube.sinceMs),
       set_aside: setAside,
     },
+    lake: lake ? lakeRecord(lake, nowMs) : null,
     nodes: nodes.map(nodeRecord),
     ...stateOf(outbox, apps),
     cost_pulls: costs
@@ -151,6 +165,35 @@ async function storedFacts(context: StoredContext, apps: AppChoice): Promise<Sto
         return { app_id: appId, ...rest, is_rate_set: Object.hasOwn(rates, rest.currency) };
       }),
   };
+}
+
+function lakeRecord(lake: LakeOutline, nowMs: number): NonNullable<HealthAnswer["lake"]> {
+  const msSince = (atMs: number | null | undefined) => Math.max(0, nowMs - (atMs ?? nowMs));
+  const failureOf = (state: LakeState | undefined) => ({
+    failing_ms: state && state.failure !== "" ? msSince(state.behindSinceMs ?? state.workedAtMs) : 0,
+    failure: state?.failure ?? "",
+  });
+  const { files, bytes, waitingDays, waitingSinceMs, writing, bucket } = lake;
+  return {
+    files,
+    bytes,
+    waiting_days: waitingDays,
+    lag_ms: msSince(waitingSinceMs),
+    ...failureOf(writing),
+    bucket: bucket
+      ? {
+          files: bucket.files,
+          bytes: bucket.bytes,
+          waiting_files: bucket.waitingFiles,
+          lag_ms: msSince(bucket.behindSinceMs),
+          ...failureOf(bucket),
+        }
+      : null,
+  };
+}
+
+function lakeHealth(part: { failing_ms: number; lag_ms: number } | null | undefined): LakeHealth | undefined {
+  return part ? { failingMs: part.failing_ms, lagMs: part.lag_ms } : undefined;
 }
 
 function nodeRecord({ nodeId, host, processId, address, roles, version, trouble, startedAtMs, silentMs }: SeenNode) {
@@ -200,6 +243,8 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored, backupOver
           endingAuthorisations: accounts.filter(({ refresh_state }) => refresh_state === "ends_soon").length,
           failingCosts: cost_pulls.filter(({ failures }) => failures > 0).length,
           ordersWithoutRate: orders_without_rate.filter(({ is_rate_set }) => !is_rate_set).length,
+          lake: lakeHealth(stored.lake),
+          bucket: lakeHealth(stored.lake?.bucket),
         }
       : undefined,
   });

@@ -66,6 +66,7 @@ export function HealthTiles({ health }: { health: HealthAnswer }) {
         name={text.setAsideTile}
         value={<Figure isBad={has("set_aside")}>{database ? number(database.set_aside) : "–"}</Figure>}
       />
+      <LakeTiles health={health} />
       <BackupTile health={health} />
       <Tile name={text.memory} value={bytes(health.memory_bytes)}>
         <span className="soft small">{text.watchers(number(health.live_watchers))}</span>
@@ -86,6 +87,35 @@ function ReplicaTile({ health: { replica } }: { health: HealthAnswer }) {
     >
       <span className="soft small">{obstacle === "" ? text.replicaHelp : obstacle}</span>
     </Tile>
+  );
+}
+
+function LakeTiles({ health: { lake, problems } }: { health: HealthAnswer }) {
+  const text = useTexts(texts);
+  const { number, bytes } = useFormat();
+  if (!lake) return null;
+  const { bucket } = lake;
+  const has = (...wanted: HealthAnswer["problems"]) => wanted.some((problem) => problems.includes(problem));
+  return (
+    <>
+      <Tile name={text.lake} value={<Figure isBad={has("lake_failing", "lake_behind")}>{bytes(lake.bytes)}</Figure>}>
+        <span className="soft small">
+          {text.lakeAbout(number(lake.files), number(lake.waiting_days))}
+          {lake.failure !== "" && ` · ${lake.failure}`}
+        </span>
+      </Tile>
+      {bucket && (
+        <Tile
+          name={text.bucket}
+          value={<Figure isBad={has("bucket_failing", "bucket_behind")}>{bytes(bucket.bytes)}</Figure>}
+        >
+          <span className="soft small">
+            {text.bucketAbout(number(bucket.files), number(bucket.waiting_files))}
+            {bucket.failure !== "" && ` · ${bucket.failure}`}
+          </span>
+        </Tile>
+      )}
+    </>
   );
 }
 
