@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { shareOver } from "../../web/src/pages/analysis/retention/retention-share.ts";
+import { shareOver, valueOver } from "../../web/src/pages/analysis/retention/retention-share.ts";
 import { LakeStage, PLAYERS } from "./lake-stage.ts";
 import { isDrawn, isSettled } from "./report-stage.ts";
 
@@ -59,6 +59,8 @@ test("a cohort counts in a period only once that has begun", () => {
   ];
   const isBegun = (cohort: string, period: number) => (cohort === "2024-01-01" ? period <= 1 : period === 0);
   expect([0, 1, 2].map((period) => shareOver({ cohorts }, period, isBegun))).toEqual([1, 0.5, undefined]);
+  const valued = cohorts.map((one) => ({ ...one, values: [20, 5, 7] }));
+  expect([0, 1, 2].map((period) => valueOver({ cohorts: valued }, period, isBegun))).toEqual([1, 2.5, undefined]);
 });
 
 test("retention shows who came back, day by day, and opens to them", async () => {
@@ -74,4 +76,45 @@ test("retention shows who came back, day by day, and opens to them", async () =>
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByLabel("Periods").selectOption("Weeks");
   await page.getByRole("columnheader", { name: "Week 7" }).waitFor();
+});
+
+test("retention shows what users are worth, cumulated, and opens to those who came back", async () => {
+  const { page } = await stage.open("/analysis", RETURNS);
+  const row = page.locator(".heat-map tr", { hasText: stage.days.from });
+  const rest = ["", "", "", "", "", ""];
+  await page.getByLabel("Show", { exact: true }).selectOption("Times per user, cumulated");
+  // One level each on the first day, two on average on the second.
+  await expect.poll(() => row.locator("td").allInnerTexts()).toEqual(["12", "1", "3", ...rest]);
+  await page.getByRole("region", { name: "Then" }).getByLabel("Of", { exact: true }).selectOption("Orders");
+  await page.getByLabel("Show", { exact: true }).selectOption("Sum per user, cumulated (LTV)");
+  await page.getByText("A sum adds up a number").waitFor();
+  await page.getByLabel("Number").selectOption("Paid, in cents");
+  const worth = String((600 * (PLAYERS / 3)) / PLAYERS);
+  await expect.poll(() => row.locator("td").allInnerTexts()).toEqual(["12", "0", worth, ...rest]);
+  await row
+    .getByRole("button", { name: new RegExp(`^${worth} per user, .*, until Day 1: ${PLAYERS / 3} users`) })
+    .click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(`${PLAYERS / 3} users`).waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  const [head, all] = parse(readFileSync(await download.path()), { bom: true }) as string[][];
+  const figures = Object.fromEntries(head!.map((name, index) => [name, all![index]]));
+  expect(figures).toMatchObject({
+    Users: String(PLAYERS),
+    "Came back in period 1": String(PLAYERS / 3),
+    "In period 1": String(600 * (PLAYERS / 3)),
+    "Per user until period 7": worth,
+  });
+});
+
+test("the value of cohorts is readable in both themes and languages, and fits a phone", async () => {
+  const visit = await stage.open("/analysis", { ...RETURNS, users_by: "ad_platform", value: "sum:property:score" });
+  await isSettled(visit.page);
+  await isDrawn(visit.page, 1);
+  await visit.inspect("retention-value");
+  await visit.fitsPhone("retention-value");
 });

@@ -1,7 +1,13 @@
-/** Texts of funnels and retention. */
+/** Texts of the tabs, of funnels and of retention. */
 export const questionTexts = {
   en: {
-    tabs: { events: "Events", funnel: "Funnel", retention: "Retention" },
+    tabs: {
+      events: "Events",
+      funnel: "Funnel",
+      retention: "Retention",
+      distribution: "Distribution",
+      path: "Paths",
+    },
     addStep: "Add step",
     removeStep: (number: number) => `Remove step ${number}`,
     window: "Within",
@@ -29,7 +35,7 @@ export const questionTexts = {
     backAbout: "With this, a user comes back.",
     by: "Periods",
     bys: { day: "Days", week: "Weeks" },
-    periods: "Number",
+    periods: "How many",
     cohort: "Cohort",
     users: "Users",
     period: { day: (number: number) => `Day ${number}`, week: (number: number) => `Week ${number}` },
@@ -41,10 +47,26 @@ export const questionTexts = {
     chart: "Users who came back",
     noUsers: "No user took the first step in this range",
     noUsersHelp: "Try a longer range, another event, or fewer conditions.",
+    value: "Show",
+    values: {
+      returned: "Users who come back",
+      count: "Times per user, cumulated",
+      sum: "Sum per user, cumulated (LTV)",
+    },
+    valueAbout:
+      "Everything up to the end of a period, divided by the users of the cohort. A cohort counts in a period once that has begun.",
+    valueMap: "Value of cohorts",
+    valueChart: "Value per user",
+    valueIn: "In period",
+    valueUntil: "Per user until period",
+    returnedIn: "Came back in period",
+    worth: (value: string, { cohort, period, users }: { cohort: string; period: string; users: string }) =>
+      `${value} per user, ${cohort}, until ${period}: ${users} users came back on it. Show them`,
+    chooseNumber: "A sum adds up a number of each event or order: choose which.",
     units: { second: "s", minute: "min", hour: "h", day: "d" },
   },
   zh: {
-    tabs: { events: "事件", funnel: "漏斗", retention: "留存" },
+    tabs: { events: "事件", funnel: "漏斗", retention: "留存", distribution: "分布", path: "路径" },
     addStep: "添加步骤",
     removeStep: (number: number) => `移除第 ${number} 步`,
     window: "窗口期",
@@ -84,6 +106,17 @@ export const questionTexts = {
     chart: "留存曲线",
     noUsers: "该范围内没有用户完成初始行为",
     noUsersHelp: "请扩大范围、换一个事件或减少条件。",
+    value: "展示",
+    values: { returned: "回访用户", count: "人均次数（累计）", sum: "人均总和（累计，LTV）" },
+    valueAbout: "截至该周期末的累计值除以同期群用户数。周期开始后，同期群才计入该周期。",
+    valueMap: "同期群价值",
+    valueChart: "人均价值曲线",
+    valueIn: "当期值",
+    valueUntil: "人均累计",
+    returnedIn: "当期回访",
+    worth: (value: string, { cohort, period, users }: { cohort: string; period: string; users: string }) =>
+      `人均 ${value}，${cohort}，截至${period}：当期 ${users} 个用户回访，查看用户`,
+    chooseNumber: "总和需要累加事件或订单的某个数值：请选择。",
     units: { second: "秒", minute: "分", hour: "小时", day: "天" },
   },
 };

@@ -30,6 +30,18 @@ export const DEFAULTS = {
   periods_by: "day",
   /** The field by which the users of a funnel or of cohorts are split. */
   users_by: "",
+  /** What retention is counted in: empty for users, or a measure; see `measureOf`. */
+  value: "",
+  /** Of a distribution: the source as a list of one, the measure, and where buckets begin. */
+  counted: "",
+  per_user: "times",
+  edges: "",
+  /** Of paths: the event where they begin as a list of one, and what is shown from there. */
+  start: "",
+  direction: "after",
+  gap: "30",
+  levels: "4",
+  branches: "5",
 };
 export type UrlState = Record<keyof typeof DEFAULTS, string>;
 

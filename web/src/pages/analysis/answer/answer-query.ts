@@ -1,4 +1,5 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { AnalysisKind } from "../../../../../src/contract/analysis/analysis.ts";
 import type { Origin } from "../../../../../src/contract/analysis/asked.ts";
 import type { EventsAnswer, EventsQuestion } from "../../../../../src/contract/analysis/events.ts";
 import type { UsersBehind } from "../../../../../src/contract/analysis/question.ts";
@@ -6,15 +7,13 @@ import { post } from "../../../api.ts";
 import { useApp } from "../../../chosen-app.tsx";
 import { type AnalysisState, incompleteSeries, questionOf } from "../state.ts";
 
-export type QuestionName = "events" | "funnel" | "retention";
-
 /** An answer with the question that it answers: until a newer one arrives, the older is shown with its own names. */
 export type Asked<Question, Answer> = Origin & { question: Question; answer: Answer };
 export type AskedEvents = Asked<EventsQuestion, EventsAnswer>;
 
 /** Asks anew with every change of the question. */
 export function useQuestion<Question extends object, Answer>(
-  name: QuestionName,
+  name: AnalysisKind,
   question: Question,
   readiness: "complete" | "incomplete" = "complete",
 ): UseQueryResult<Asked<Question, Answer>> {
@@ -37,7 +36,7 @@ export function useAnswer(state: AnalysisState): UseQueryResult<AskedEvents> {
 }
 
 /** A number of an answer. */
-export type NamedCell = { name: QuestionName; question: object; cell: object };
+export type NamedCell = { name: AnalysisKind; question: object; cell: object };
 export type Behind = UsersBehind & Pick<Origin, "received_until" | "took_ms">;
 
 export function useUsersBehind({ name, question, cell }: NamedCell): UseQueryResult<Behind> {

@@ -1,9 +1,9 @@
 import type { EventsLine, EventsQuestion, Series } from "../../../../../src/contract/analysis/events.ts";
-import type { Source } from "../../../../../src/contract/analysis/question.ts";
 import { useKnownNames } from "../../../analysis/known-names.ts";
 import { useDimensionValue } from "../../../report/dimension-value.ts";
 import { useTexts } from "../../../texts.ts";
 import { fieldLabel, useFieldGroups } from "../question/field-select.tsx";
+import { useSourceName } from "../question/source-name.ts";
 import { letterOf } from "../state.ts";
 import { texts } from "../texts.ts";
 
@@ -22,9 +22,11 @@ export function useLineNames({ series, split = [] }: EventsQuestion): LineNames 
   const text = useTexts(texts);
   const groups = useFieldGroups(useKnownNames(), "orders");
   const valueText = useDimensionValue();
+  const sourceName = useSourceName();
   const subject = ({ name }: EventsLine) => {
     const at = series.findIndex((_, index) => letterOf(index) === name);
-    return at < 0 ? name : `${name} ${seriesName(series[at]!, text)}`;
+    const one = series[at];
+    return one ? `${name} ${[sourceName(one), ...measureName(one, text)].join(" · ")}` : name;
   };
   const group = (line: EventsLine) =>
     split.map((field, at) => {
@@ -39,19 +41,8 @@ export function useLineNames({ series, split = [] }: EventsQuestion): LineNames 
   };
 }
 
-/** The events or orders in words. */
-export function useSourceName(): (source: Source) => string {
-  const text = useTexts(texts);
-  return (source) => sourceName(source, text);
-}
-
-function sourceName({ source, event }: Source, text: typeof texts.en): string {
-  return source === "order" ? text.sources.order : (event ?? text.everyEvent);
-}
-
-function seriesName(series: Series, text: typeof texts.en): string {
-  const { measure, property, amount, percent } = series;
+function measureName({ measure, property, amount, percent }: Series, text: typeof texts.en): string[] {
   const number = amount !== undefined ? text.amounts[amount] : property;
   const measured = measure === "percentile" ? `${text.measures.percentile} ${percent ?? 50}` : text.measures[measure];
-  return [sourceName(series, text), measured, ...(number === undefined ? [] : [number])].join(" · ");
+  return number === undefined ? [measured] : [measured, number];
 }

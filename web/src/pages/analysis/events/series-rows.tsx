@@ -1,10 +1,10 @@
 import type { Measure, Series } from "../../../../../src/contract/analysis/events.ts";
-import type { Amount } from "../../../../../src/contract/analysis/question.ts";
 import type { KnownNames } from "../../../analysis/names.ts";
 import { useTexts } from "../../../texts.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Frame, SelectField } from "../../../ui/field.tsx";
+import { SelectField } from "../../../ui/field.tsx";
 import { SettledField } from "../../../ui/settled-field.tsx";
+import { NumberSelect } from "../question/number-select.tsx";
 import { SourceFields } from "../question/source-fields.tsx";
 import { letterOf, MEASURES, needsNumber, SERIES_MAX } from "../state.ts";
 import { texts } from "../texts.ts";
@@ -97,14 +97,14 @@ function measured({ property, amount, percent: _percent, ...series }: Series, me
 function NumberFields({ series, known, onChange }: SeriesRowProps) {
   const text = useTexts(texts);
   const { property: _property, amount: _amount, ...rest } = series;
-  const choose = (chosen: string) => {
-    const [kind, name = ""] = chosen.split(/:(.*)/s);
-    if (kind === "amount") onChange({ ...rest, amount: name as Amount });
-    else onChange(kind === "property" ? { ...rest, property: name } : rest);
-  };
   return (
     <>
-      <NumberSelect series={series} known={known} onChoose={choose} />
+      <NumberSelect
+        source={series.source}
+        number={series}
+        known={known}
+        onChange={(number) => onChange({ ...rest, ...number })}
+      />
       {series.measure === "percentile" && (
         <SettledField
           label={text.percent}
@@ -117,41 +117,5 @@ function NumberFields({ series, known, onChange }: SeriesRowProps) {
         />
       )}
     </>
-  );
-}
-
-type NumberSelectProps = { series: Series; known: KnownNames; onChoose: (chosen: string) => void };
-
-function NumberSelect({ series: { source, property, amount }, known, onChoose }: NumberSelectProps) {
-  const text = useTexts(texts);
-  const names = known.properties
-    .filter(({ scope, type }) => scope === "event" && (type === "number" || type === "any"))
-    .map(({ name }) => name);
-  const all = property === undefined || names.includes(property) ? names : [property, ...names];
-  const chosen = property !== undefined ? `property:${property}` : amount !== undefined ? `amount:${amount}` : "";
-  return (
-    <Frame label={text.number} problem={chosen === "" ? text.chooseNumber : undefined}>
-      {(attributes) => (
-        <select {...attributes} value={chosen} onChange={(event) => onChoose(event.target.value)}>
-          <option value="" />
-          {source === "order" && (
-            <optgroup label={text.orders}>
-              {Object.entries(text.amounts).map(([name, label]) => (
-                <option key={name} value={`amount:${name}`}>
-                  {label}
-                </option>
-              ))}
-            </optgroup>
-          )}
-          <optgroup label={text.properties}>
-            {all.map((name) => (
-              <option key={name} value={`property:${name}`}>
-                {name}
-              </option>
-            ))}
-          </optgroup>
-        </select>
-      )}
-    </Frame>
   );
 }

@@ -2,16 +2,15 @@ import { type CSSProperties, useState } from "react";
 import type { FunnelAnswer, FunnelCell, FunnelQuestion } from "../../../../../src/contract/analysis/funnel.ts";
 import type { CsvRow } from "../../../analysis/csv-text.ts";
 import { useFormat } from "../../../format.ts";
-import { useDimensionValue } from "../../../report/dimension-value.ts";
 import { useTexts } from "../../../texts.ts";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { AnswerHead } from "../answer/answer-head.tsx";
 import type { Asked } from "../answer/answer-query.ts";
+import { useGroupName } from "../answer/group-name.ts";
 import { type Opened, UsersDialog } from "../answer/users-dialog.tsx";
-import { useSourceName } from "../events/line-names.ts";
+import { useSourceName } from "../question/source-name.ts";
 import { questionTexts } from "../question-texts.ts";
-import { texts } from "../texts.ts";
 import { useDurationText } from "./duration-text.ts";
 
 type Group = FunnelAnswer["groups"][number];
@@ -130,14 +129,6 @@ function GroupTable({ asked, names, onOpen }: Opening & { asked: AskedFunnel; na
       keyOf={({ kind, group }) => `${kind} ${group}`}
     />
   );
-}
-
-/** The name of a group of users. */
-export function useGroupName(split: string | undefined): (group: Pick<Group, "kind" | "group">) => string {
-  const { all } = useTexts(questionTexts);
-  const { other } = useTexts(texts);
-  const valueText = useDimensionValue();
-  return ({ kind, group }) => (kind === "all" ? all : kind === "other" ? other : valueText(split ?? "", group));
 }
 
 function csvRows(groups: readonly Group[], names: readonly string[], head: string): CsvRow[] {

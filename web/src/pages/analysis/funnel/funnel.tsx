@@ -9,12 +9,11 @@ import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { useQuestion } from "../answer/answer-query.ts";
 import { Settled } from "../answer/settled.tsx";
-import { FieldSelect, useFieldGroups } from "../question/field-select.tsx";
 import { SourceFields } from "../question/source-fields.tsx";
+import { SplitField } from "../question/split-field.tsx";
 import { questionTexts } from "../question-texts.ts";
 import { sourcesOf, type TabProps } from "../sources.ts";
 import { completed } from "../state.ts";
-import { texts } from "../texts.ts";
 import { FunnelSteps } from "./funnel-answer.tsx";
 
 const STEPS_MAX = 10;
@@ -88,20 +87,5 @@ function StepRows({ steps, onChange }: { steps: readonly Source[]; onChange: (st
         </div>
       )}
     </>
-  );
-}
-
-/** The one field by which the users of a funnel or of cohorts are split. */
-export function SplitField({ url, onChange }: Pick<TabProps, "url" | "onChange">) {
-  const text = useTexts(texts);
-  const groups = useFieldGroups(useKnownNames(), "no orders");
-  return (
-    <FieldSelect
-      label={text.split}
-      value={url.users_by}
-      groups={groups}
-      none={text.noSplit}
-      onChange={(field) => onChange({ users_by: field })}
-    />
   );
 }

@@ -7,18 +7,22 @@ import { SettledField } from "../../../ui/settled-field.tsx";
 import { texts } from "../texts.ts";
 import { ConditionRows } from "./condition-rows.tsx";
 import { useFieldGroups } from "./field-select.tsx";
+import { fieldTexts } from "./field-texts.ts";
 
 type SourceFieldsProps = {
   source: Source;
   known: KnownNames;
   onChange: (source: Source) => void;
+  /** What can be chosen. */
+  of?: "events or orders" | "one event";
   /** Further fields in the same row. */
   children?: ReactNode;
 };
 
 /** Which events or orders: the event's name, and conditions. */
-export function SourceFields({ source: given, known, onChange, children }: SourceFieldsProps) {
+export function SourceFields({ source: given, known, onChange, of = "events or orders", children }: SourceFieldsProps) {
   const text = useTexts(texts);
+  const { choose } = useTexts(fieldTexts);
   const { source, event, filter } = given;
   const groups = useFieldGroups(known, source === "order" ? "orders" : "no orders");
   const changed = (name: string | undefined, next: Source["filter"]): Source => ({
@@ -29,17 +33,19 @@ export function SourceFields({ source: given, known, onChange, children }: Sourc
   return (
     <>
       <div className="row fields">
-        <SelectField
-          label={text.source}
-          value={source}
-          choices={Object.entries(text.sources).map(([value, label]) => ({ value, label }))}
-          // Fields of orders mean nothing for events: another source begins without conditions.
-          onChange={(next) => onChange({ source: next as Source["source"] })}
-        />
+        {of === "events or orders" && (
+          <SelectField
+            label={text.source}
+            value={source}
+            choices={Object.entries(text.sources).map(([value, label]) => ({ value, label }))}
+            // Fields of orders mean nothing for events: another source begins without conditions.
+            onChange={(next) => onChange({ source: next as Source["source"] })}
+          />
+        )}
         {source === "event" && (
           <SettledField
             label={text.event}
-            placeholder={text.everyEvent}
+            placeholder={of === "one event" ? choose : text.everyEvent}
             value={event ?? ""}
             suggestions={known.events.map((name) => ({ value: name, label: "" }))}
             onChange={(name) => onChange(changed(name.trim() || undefined, filter))}
