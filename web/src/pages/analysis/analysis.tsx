@@ -7,9 +7,11 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { useAnswer } from "./answer/answer-query.ts";
+import { Distribution } from "./distribution/distribution.tsx";
 import { Answer } from "./events/answer.tsx";
 import { Editor } from "./events/editor.tsx";
 import { Funnel } from "./funnel/funnel.tsx";
+import { Path } from "./path/path.tsx";
 import { questionTexts } from "./question-texts.ts";
 import { Retention } from "./retention/retention.tsx";
 import { type AnalysisState, analysisState, DEFAULTS, type UrlState } from "./state.ts";
@@ -18,7 +20,7 @@ import "../lists/lists.css";
 import "./analysis.css";
 
 const SPAN = 14;
-const TABS = ["events", "funnel", "retention"] as const;
+const TABS = ["events", "funnel", "retention", "distribution", "path"] as const;
 
 export function AnalysisPage() {
   const text = useTexts(texts);
@@ -41,6 +43,8 @@ export function AnalysisPage() {
           {tab === "events" && <Asking url={url} state={state} onChange={change} />}
           {tab === "funnel" && <Funnel url={url} days={days} onChange={change} />}
           {tab === "retention" && <Retention url={url} days={days} onChange={change} />}
+          {tab === "distribution" && <Distribution url={url} days={days} onChange={change} />}
+          {tab === "path" && <Path url={url} days={days} onChange={change} />}
         </Tabs>
       </LakeGate>
     </>

@@ -1,8 +1,7 @@
 export const texts = {
   en: {
     title: "Analysis",
-    about:
-      "How many events there were, who went from step to step, and who came back. Click a number to see the users behind it.",
+    about: "What users do: how often, in which order, and who comes back. Click a number to see the users behind it.",
     series: "Series",
     source: "Of",
     sources: { event: "Event", order: "Orders" },
@@ -73,7 +72,7 @@ export const texts = {
   },
   zh: {
     title: "分析",
-    about: "统计事件数量、步骤转化与用户留存，可任意拆分。点击数字可查看对应的用户。",
+    about: "统计事件数量、步骤转化、用户留存、频次分布与行为路径，可任意拆分。点击数字可查看对应的用户。",
     series: "指标",
     source: "对象",
     sources: { event: "事件", order: "订单" },
