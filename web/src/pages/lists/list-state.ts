@@ -29,7 +29,8 @@ export function countOf({ user, event, conditions, segment }: Filters): number {
 
 /** The filters as one text for the address, or an empty text when there are none. */
 export function textOf(filters: Filters): string {
-  return countOf(filters) === 0 ? "" : JSON.stringify(filters);
+  const { segment, ...others } = filters;
+  return countOf(filters) === 0 ? "" : JSON.stringify(segment === "" ? others : filters);
 }
 
 /** Parses the address leniently: what is not a filter is dropped, and the server says what is wrong with the rest. */
