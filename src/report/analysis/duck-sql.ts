@@ -96,13 +96,14 @@ export function allOf(conditions: readonly Duck[]): Duck {
   return conditions.length === 0 ? duck`true` : joined(conditions, "\n  and ");
 }
 
-export type Table = { name: Duck; of: Duck };
+/** `kept`: its rows are made once, however many other tables use them. */
+export type Table = { name: Duck; of: Duck; kept?: "kept" };
 
 /** Tables of a statement, in the order in which each may use those before it. */
 export function withTables(tables: readonly Table[], select: Duck): Duck {
   if (tables.length === 0) return select;
   const written = tables.map(
-    ({ name, of }) => duck`${name} as (
+    ({ name, of, kept }) => duck`${name} as ${kept ? duck`materialized ` : duck``}(
   ${of}
 )`,
   );

@@ -2,7 +2,7 @@ import type { FunnelQuestion } from "../../contract/analysis/funnel.ts";
 import type { Source } from "../../contract/analysis/question.ts";
 import { addDays } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
-import { clauses, type Duck, duck, lines, listed, named, type Table } from "./duck-sql.ts";
+import { clauses, type Duck, duck, listed, named, type Table } from "./duck-sql.ts";
 import { isOfUser, readField, textField } from "./field.ts";
 import { topOf } from "./group-sql.ts";
 import { type Range, readRange } from "./range.ts";
@@ -35,26 +35,18 @@ const DAY_MINUTES = 1_440;
 /**
  * The table `ways`: for each user the times of the steps in milliseconds, null from the first that was not reached.
  *
- * The times of each step are gathered per user, and a way is followed from the first entry without a window. No other entry
- * gets further than this way, because each of its steps would be as late or later. So where the whole way is within the
- * window it is the user's. Only the other users' entries are followed one by one, each to the next time of a step by an
- * ASOF join, which sorts: for all users it took twice the processor time (20 million events, window of 7 days). The shorter
- * the window, the more users are left for it.
+ * A way is first followed from the user's first entry without a window. No other entry gets further than this way, because
+ * each of its steps would be as late or later. So where the whole way is within the window it is the user's. Only the other
+ * users' entries are followed one by one, each to the next time of a step by an ASOF join, which sorts. The shorter the
+ * window, the more users are left for it. Users are numbered first, because a text as a key costs as much as all the rest.
+ * All tables can be put on the disk: lists of the times of 12 million steps did not fit into 256 MB.
  */
 export function waysTables(asked: AskedFunnel): Table[] {
   const count = asked.steps.length;
   const steps = Array.from({ length: count }, (_, index) => index + 1);
-  const gathered = steps.map((step) => ({ name: named(`step_${step}`), of: gatheredTimes(asked, step) }));
-  const followed = steps.slice(1).map((step) => ({ name: named(`first_${step}`), of: followedFirst(asked, step) }));
+  const later = steps.slice(1);
   const windowMs = asked.window_minutes * MINUTE_MS;
-  const last = named(`first_${count}`);
   const overshoots = duck`greatest(${listed(steps.map(timeName))}) > time_1 + ${windowMs}`;
-  const times = steps.map((step) => named(`times_${step}`));
-  const rest = duck`select row_number() over () as number, client_id, ${listed(times)}
-from ${last}
-where ${overshoots}`;
-  const entries = duck`select number, unnest(times_1) as time_1 from rest`;
-  const joined = steps.slice(1).map((step) => ({ name: named(`entry_${step}`), of: nextStep(asked, step) }));
   const fields = steps.map((step) => duck`${timeName(step)} := ${timeName(step)}`);
   // A step weighs more than any time, so the entry that gets furthest is chosen, and the earliest of those.
   const depth = duck`(${plus(steps.map((step) => duck`cast(${timeName(step)} is not null as bigint)`))})`;
@@ -66,56 +58,94 @@ from (
 )
 join rest using (number)`;
   const ways = duck`select client_id, ${listed(steps.map(timeName))}
-from ${last}
-where not ${overshoots}
+from firsts
+where not coalesce(${overshoots}, false)
 union all
 ${best}`;
+  const rest = duck`select number, client_id
+from firsts
+where ${overshoots}`;
   return [
     ...segmentTable(asked.segment, asked.range),
-    ...gathered,
-    { name: named("first_1"), of: firstEntries(steps) },
-    ...followed,
-    { name: named("rest"), of: rest },
-    { name: named("entry_1"), of: entries },
-    ...joined,
+    { name: named("first_1"), kept: "kept", of: firstEntries(asked) },
+    ...later.flatMap((step): Table[] => [
+      { name: stepName(step), kept: "kept", of: timesOf(asked, step) },
+      { name: firstName(step), kept: "kept", of: firstTimes(asked, step) },
+    ]),
+    { name: named("firsts"), kept: "kept", of: firstWays(steps) },
+    { name: named("rest"), kept: "kept", of: rest },
+    { name: named("entry_1"), of: entriesOfRest(asked) },
+    ...later.map((step) => ({ name: named(`entry_${step}`), of: nextStep(asked, step) })),
     ...(asked.split === undefined ? [{ name: named("ways"), of: ways }] : splitWays(asked, asked.split, ways)),
   ];
 }
 
-/** The times of a step. Later steps may follow the range by the window; a clock change can move them by one more day. */
-function gatheredTimes({ steps, range, window_minutes, segment }: AskedFunnel, step: number): Duck {
-  const moreDays = step === 1 ? 0 : Math.ceil(window_minutes / DAY_MINUTES) + 1;
-  const rows = rowsOf({
-    source: steps[step - 1]!,
-    range: { fromDay: range.fromDay, toDay: addDays(range.toDay, moreDays) },
-    columns: [duck`e.client_id`, duck`list(epoch_ms(e."time")) as times`],
-    inSegment: segment !== undefined,
-  });
-  return duck`${rows}
-group by e.client_id`;
+function firstName(step: number): Duck {
+  return named(`first_${step}`);
 }
 
-function firstEntries(steps: readonly number[]): Duck {
-  const later = steps.slice(1);
+function stepName(step: number): Duck {
+  return named(`step_${step}`);
+}
+
+const EVENT_MS = duck`epoch_ms(e."time")`;
+
+/** Every user with a number, and the time of the first entry. */
+function firstEntries({ steps, range, segment }: AskedFunnel): Duck {
+  const entries = rowsOf({
+    source: steps[0]!,
+    range,
+    columns: [duck`e.client_id`, duck`min(${EVENT_MS}) as time_1`],
+    inSegment: segment !== undefined,
+  });
+  return duck`select *, row_number() over () as number
+from (
+  ${entries}
+  group by e.client_id
+)`;
+}
+
+/**
+ * The times of a later step, from a user's first entry on. They may follow the range by the window; a clock change can move
+ * them by one more day.
+ */
+function timesOf({ steps, range, window_minutes }: AskedFunnel, step: number): Duck {
+  const moreDays = Math.ceil(window_minutes / DAY_MINUTES) + 1;
+  return rowsOf({
+    source: steps[step - 1]!,
+    range: { fromDay: range.fromDay, toDay: addDays(range.toDay, moreDays) },
+    columns: [duck`f.number`, duck`${EVENT_MS} as ${timeName(step)}`],
+    join: duck`join first_1 f on f.client_id = e.client_id`,
+    conditions: [duck`${EVENT_MS} >= f.time_1`],
+  });
+}
+
+/** The first time of a step after that of the step before. */
+function firstTimes(asked: AskedFunnel, step: number): Duck {
+  const [time, before] = [duck`s.${timeName(step)}`, duck`f.${timeName(step - 1)}`];
+  return duck`select number, min(${time}) as ${timeName(step)}
+from ${stepName(step)} s
+join ${firstName(step - 1)} f using (number)
+where ${isLater(asked, time, before)}
+group by number`;
+}
+
+function firstWays(steps: readonly number[]): Duck {
   return clauses([
-    duck`select
-  ${lines([
-    duck`s1.client_id`,
-    ...steps.map((step) => duck`${named(`s${step}`)}.times as ${named(`times_${step}`)}`),
-    duck`list_min(s1.times) as time_1`,
-  ])}`,
-    duck`from step_1 s1`,
-    ...later.map((step) => {
-      const alias = named(`s${step}`);
-      return duck`left join ${named(`step_${step}`)} ${alias} on ${alias}.client_id = s1.client_id`;
-    }),
+    duck`select ${listed([duck`number`, duck`client_id`, ...steps.map(timeName)])}`,
+    duck`from first_1`,
+    ...steps.slice(1).map((step) => duck`left join ${firstName(step)} using (number)`),
   ]);
 }
 
-function followedFirst(asked: AskedFunnel, step: number): Duck {
-  const late = isLater(asked, duck`t`, timeName(step - 1));
-  return duck`select *, list_min(list_filter(${named(`times_${step}`)}, lambda t: ${late})) as ${timeName(step)}
-from ${named(`first_${step - 1}`)}`;
+/** All entries of the users who are left. */
+function entriesOfRest({ steps, range }: AskedFunnel): Duck {
+  return rowsOf({
+    source: steps[0]!,
+    range,
+    columns: [duck`r.number`, duck`${EVENT_MS} as time_1`],
+    join: duck`join rest r on r.client_id = e.client_id`,
+  });
 }
 
 /** An ASOF join finds a row for a missing time, too, if both sides are sorted: no event is as late as the greatest number. */
@@ -123,10 +153,11 @@ function nextStep(asked: AskedFunnel, step: number): Duck {
   const windowMs = asked.window_minutes * MINUTE_MS;
   const before = duck`a.${timeName(step - 1)}`;
   const known = step === 2 ? before : duck`coalesce(${before}, ${Number.MAX_SAFE_INTEGER})`;
-  return duck`select a.*, case when b.t <= a.time_1 + ${windowMs} then b.t end as ${timeName(step)}
+  const time = duck`b.${timeName(step)}`;
+  return duck`select a.*, case when ${time} <= a.time_1 + ${windowMs} then ${time} end as ${timeName(step)}
 from ${named(`entry_${step - 1}`)} a
-asof left join (select number, unnest(${named(`times_${step}`)}) as t from rest) b
-  on b.number = a.number and ${isLater(asked, duck`b.t`, known)}`;
+asof left join (select * from ${stepName(step)} semi join rest using (number)) b
+  on b.number = a.number and ${isLater(asked, time, known)}`;
 }
 
 /** Whether a step is late enough. See the contract for steps in the same millisecond. */

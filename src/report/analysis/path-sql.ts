@@ -1,7 +1,7 @@
 import type { PathCell, PathQuestion } from "../../contract/analysis/path.ts";
 import type { Source } from "../../contract/analysis/question.ts";
 import { LIMITS } from "../../limits.ts";
-import { type Duck, duck, grouped, named, type Table, withTables } from "./duck-sql.ts";
+import { clauses, type Duck, duck, grouped, listed, named, type Table, withTables } from "./duck-sql.ts";
 import { filterSql, readsUser } from "./filter-sql.ts";
 import { type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
@@ -65,7 +65,12 @@ function anchorOf({ event, filter }: PathQuestion): Source {
 
 const MINUTE_MS = 60_000;
 
-/** The table `paths`: for each session with the event, the names from it on, or back from it. */
+/**
+ * The table `paths`: for each session with the event, the names from its first occurrence on, or back from its last.
+ *
+ * Every row gets the names and times of its neighbours in one pass over each user's events in order, which only sorts. Whole
+ * sessions as lists took three times as long, and did not fit into memory.
+ */
 function pathTables(question: PathQuestion): Table[] {
   const range = readPath(question);
   const { event, filter, direction, gap_minutes, levels } = question;
@@ -74,24 +79,28 @@ function pathTables(question: PathQuestion): Table[] {
   const isAnchor = filter
     ? duck`e.event = ${event} and coalesce(${filterSql(filter, "event")}, false)`
     : duck`e.event = ${event}`;
+  const neighbour = direction === "after" ? duck`lead` : duck`lag`;
+  const places = Array.from({ length: levels }, (_, index) => index + 1);
   const events = rowsOf({
     source: { source: "event" },
     range,
     columns: [
       duck`e.client_id`,
       duck`e.event`,
+      duck`epoch_ms(e."time") as time_0`,
       duck`${isAnchor} as is_anchor`,
       duck`row_number() over in_time as position`,
       duck`epoch_ms(e."time") - lag(epoch_ms(e."time")) over in_time > ${gap_minutes * MINUTE_MS} as begins`,
+      ...places.flatMap((place) => [
+        duck`${neighbour}(e.event, ${place}) over in_time as ${named(`event_${place}`)}`,
+        duck`${neighbour}(epoch_ms(e."time"), ${place}) over in_time as ${named(`time_${place}`)}`,
+      ]),
     ],
     ofUser: readsUser(filter, "event"),
     conditions: [duck`e.client_id in (select client_id from anchored)`],
   });
-  const at = direction === "after" ? duck`min` : duck`max`;
-  const path =
-    direction === "after"
-      ? duck`events[anchor : anchor + ${levels}]`
-      : duck`list_reverse(events[greatest(anchor - ${levels}, 1) : anchor])`;
+  const chosen = direction === "after" ? duck`arg_min` : duck`arg_max`;
+  const names = listed([duck`event`, ...places.map((place) => named(`event_${place}`))]);
   return [
     ...segmentTable(question.segment, range),
     { name: named("anchored"), of: anchored },
@@ -101,20 +110,30 @@ function pathTables(question: PathQuestion): Table[] {
 window in_time as (partition by e.client_id order by e."time", e.event, e.event_id)`,
     },
     {
-      name: named("numbered"),
+      name: named("marked"),
       of: duck`select *, count(*) filter (begins) over (partition by client_id order by position) as session
-from ordered`,
+from ordered
+where begins or is_anchor`,
     },
     {
-      name: named("sessions"),
-      of: duck`select
-  client_id,
-  list(event order by position) as events,
-  ${at}(position) filter (is_anchor) - min(position) + 1 as anchor
-from numbered
-group by client_id, session
-having bool_or(is_anchor)`,
+      name: named("paths"),
+      of: duck`select client_id, ${chosen}([${names}][1 : ${reachOf(places, gap_minutes)} + 1], position) as path
+from marked
+where is_anchor
+group by client_id, session`,
     },
-    { name: named("paths"), of: duck`select client_id, ${path} as path from sessions` },
   ];
+}
+
+/** How many neighbours belong to the same session: up to the first that is missing or too far from the one before. */
+function reachOf(places: readonly number[], gapMinutes: number): Duck {
+  const time = (place: number) => named(`time_${place}`);
+  const ends = places.map((place) => {
+    const apart = duck`abs(${time(place)} - ${time(place - 1)})`;
+    return duck`when coalesce(${apart} > ${gapMinutes * MINUTE_MS}, true) then ${place - 1}`;
+  });
+  return duck`case
+    ${clauses(ends)}
+    else ${places.length}
+  end`;
 }
