@@ -4,45 +4,40 @@ import { adminToken } from "../src/admin/session/admin-token.ts";
 import type { EventsQuestion } from "../src/contract/analysis/events.ts";
 import { SETTINGS } from "../src/settings.ts";
 import { openVault } from "../src/vault.ts";
+import { measureBeside } from "./beside.ts";
 import { type Child, residentMb, type Setup, startServer } from "./children.ts";
-import { CONNECTIONS, ROUNDS } from "./comparison.ts";
-import { type Figure, median } from "./figures.ts";
-import { acceptedLoad } from "./generator.ts";
-import { collectRequests } from "./intake.ts";
+import type { Figure } from "./figures.ts";
 import { familyOf } from "./processor-time.ts";
 
-const EVENTS_PER_BODY = 20;
 const TRY_AGAIN_MS = 1_000;
 
 type Asking = { server: Child; token: string; appId: number; question: EventsQuestion };
 
-/**
- * Requests per second while questions are asked one after the other, beside the same requests alone, and the memory that
- * the questions take. The server is started as users start it.
- */
-export async function measureBeside(setup: Setup, question: EventsQuestion): Promise<Figure[]> {
-  const { sizes, generator, dataDir, app } = setup;
+/** Collection while questions are asked one after the other, and the memory of the process that answers them. */
+export async function measureQuestionsBeside(setup: Setup, question: EventsQuestion): Promise<Figure[]> {
+  const { dataDir, app } = setup;
   const server = await startServer(setup.env);
   const token = adminToken(openVault({ dataDir, secretKey: "" }));
   const asking: Asking = { server, token, appId: app.appId, question };
-  const requests = collectRequests(setup, "beside questions", EVENTS_PER_BODY);
-  const load = async (seconds: number) =>
-    (await acceptedLoad({ generator, server, requests, connections: CONNECTIONS, seconds })).perSecond;
-  await untilAnswered(asking);
-  await load(sizes.warmUpSeconds);
+  // The first files of a lake take a moment.
+  while ((await ask(asking)).code !== 0) await sleep(TRY_AGAIN_MS);
   let memoryMb = 0;
-  const rounds: { alone: number; beside: number }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const alone = await load(sizes.seconds / ROUNDS);
-    const questions = askOn(asking);
-    const beside = await load(sizes.seconds / ROUNDS);
+  const work = async () => {
+    const { code, msg } = await ask(asking);
+    if (code !== 0) throw new Error(`A question was refused: ${msg}`);
     memoryMb = Math.max(memoryMb, ...enginesBelow(server.process.pid!).map(residentMb));
-    await questions.end();
-    rounds.push({ alone, beside });
-  }
+  };
+  const rates = await measureBeside(setup, server, { sender: "beside questions", work });
   await server.stop();
   return [
-    besideFigure(rounds),
+    {
+      name: "collection_beside_questions",
+      what: "requests of 20 events beside questions",
+      unit: "requests/s",
+      ...rates,
+      beside: "the same server without questions",
+      target: "≥ 0.85",
+    },
     {
       name: "lake_memory",
       what: "resident memory of the process that answers questions",
@@ -53,45 +48,6 @@ export async function measureBeside(setup: Setup, question: EventsQuestion): Pro
       target: "",
     },
   ];
-}
-
-function besideFigure(rounds: readonly { alone: number; beside: number }[]): Figure {
-  const ratios = rounds.map(({ alone, beside }) => beside / alone);
-  const typical = rounds[ratios.indexOf(median(ratios))]!;
-  return {
-    name: "lake_beside",
-    what: `requests of ${EVENTS_PER_BODY} events while questions are asked`,
-    unit: "requests/s",
-    ours: typical.beside,
-    bare: typical.alone,
-    beside: "the same requests alone",
-    target: "≥ 0.85",
-    spread: { least: Math.min(...ratios), most: Math.max(...ratios) },
-  };
-}
-
-/** Asks until it is told to end. A question that is refused fails the measurement. */
-function askOn(asking: Asking): { end: () => Promise<void> } {
-  let isOver = false;
-  const asked = (async () => {
-    while (!isOver) {
-      const answer = await ask(asking);
-      if (answer.code !== 0) throw new Error(`A question was refused: ${answer.msg}`);
-    }
-  })();
-  // It is awaited in the end.
-  asked.catch(() => {});
-  return {
-    end: () => {
-      isOver = true;
-      return asked;
-    },
-  };
-}
-
-/** Events that are not in files yet are no part of the answer, so this waits only for the first files. */
-async function untilAnswered(asking: Asking): Promise<void> {
-  while ((await ask(asking)).code !== 0) await sleep(TRY_AGAIN_MS);
 }
 
 async function ask({ server, token, appId, question }: Asking): Promise<{ code: number; msg: string }> {

@@ -9,13 +9,10 @@ import { COHORTS } from "../src/domain/cube.ts";
 import { refreshOnce } from "../src/refresh/refresh.ts";
 import { openVault } from "../src/vault.ts";
 import { bareReport, PAGE_SIZE, PLATFORMS, type Question } from "./bare-reports.ts";
+import { measureBeside } from "./beside.ts";
 import { type Child, type Setup, startServer } from "./children.ts";
-import { CONNECTIONS } from "./comparison.ts";
 import { withDatabase } from "./database.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
-import { acceptedLoad } from "./generator.ts";
-import { collectRequests } from "./intake.ts";
-import type { LoadResult } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
 
 const RUNS = 5;
@@ -159,36 +156,8 @@ function reportsOf(client: ReportClient, { appId, lastDay }: Question): Record<s
 async function besideReports(
   setup: Setup,
   server: Child,
-  { client, question }: { client: ReportClient; question: Question },
+  { client, question: { appId, lastDay } }: { client: ReportClient; question: Question },
 ): Promise<Figure> {
-  const { sizes, generator } = setup;
-  const requests = collectRequests(setup, "beside reports", 20);
-  const seconds = sizes.seconds / 2;
-  const load = () => acceptedLoad({ generator, server, requests, connections: CONNECTIONS, seconds });
-  await load();
-  const rounds: { ours: number; bare: number }[] = [];
-  for (let round = 0; round < RUNS; round += 1) {
-    const alone = await load();
-    const beside = await whilePulling(client, question, load);
-    rounds.push({ ours: beside.perSecond, bare: alone.perSecond });
-  }
-  const ratio = median(rounds.map(({ ours, bare }) => ours / bare));
-  const typical = rounds.find(({ ours, bare }) => ours / bare === ratio)!;
-  return {
-    name: "collection_beside_reports",
-    what: "requests of 20 events beside reports",
-    unit: "requests/s",
-    ...typical,
-    beside: "the same server without reports",
-    target: "≥ 0.80",
-  };
-}
-
-async function whilePulling(
-  client: ReportClient,
-  { appId, lastDay }: Question,
-  load: () => Promise<LoadResult>,
-): Promise<LoadResult> {
   const report = {
     app_id: appId,
     date_list: [addDays(lastDay, -29), lastDay],
@@ -197,14 +166,15 @@ async function whilePulling(
     metrics_list: METRICS,
     statistics_caliber: "user_activated_time" as const,
   };
-  let isOver = false;
-  const pulling = (async () => {
-    while (!isOver) await client.adReport(report);
-  })();
-  const result = await load();
-  isOver = true;
-  await pulling;
-  return result;
+  const rates = await measureBeside(setup, server, { sender: "beside reports", work: () => client.adReport(report) });
+  return {
+    name: "collection_beside_reports",
+    what: "requests of 20 events beside reports",
+    unit: "requests/s",
+    ...rates,
+    beside: "the same server without reports",
+    target: "≥ 0.80",
+  };
 }
 
 async function medianMs(work: () => Promise<unknown>): Promise<number> {

@@ -14,6 +14,7 @@ const SENDERS = [
   "latency 1",
   "latency 20",
   "beside reports",
+  "beside questions",
 ];
 
 /** The number of a sender's first event. */
