@@ -32,6 +32,7 @@ export type Config = Readonly<{
   journalKeepDays: number;
   diskFreeBytesMin: number;
   eventRetentionDays: number;
+  eventHotDays: number;
   lakeMemoryBytes: number;
   /** Undefined: the lake is in its folder alone. */
   lakeBucket: BucketSettings | undefined;
@@ -143,6 +144,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     journalKeepDays: value("JOURNAL_KEEP_DAYS"),
     diskFreeBytesMin: value("DISK_FREE_BYTES_MIN"),
     eventRetentionDays: value("EVENT_RETENTION_DAYS"),
+    eventHotDays: value("EVENT_HOT_DAYS"),
     lakeMemoryBytes: value("LAKE_MEMORY_BYTES"),
     lakeBucket: bucketOf(value),
     backupDir: value("BACKUP_DIR"),
@@ -199,6 +201,7 @@ function clashesIn(config: Config): string[] {
       lakeBucket?.keyId === "" || lakeBucket?.key === "",
       "LAKE_BUCKET_KEY_ID, LAKE_BUCKET_KEY: must be set with LAKE_BUCKET_URL.",
     ],
+    ...hotDayClashes(config),
     [oidc?.clientId === "", "OIDC_CLIENT_ID: must be set with OIDC_ISSUER."],
     [
       oidc?.people === "create" && oidc.roles?.size === 0,
@@ -208,5 +211,30 @@ function clashesIn(config: Config): string[] {
   ];
   return clashes.flatMap(([clash, sentence]) => (clash ? [sentence] : []));
 }
+
+/** Whoever applies reads older days in the lake, so one process does both. */
+function hotDayClashes({ eventHotDays, eventRetentionDays, roles, jetstream }: Config): [boolean, string][] {
+  if (!(eventHotDays > 0)) return [];
+  return [
+    [
+      eventHotDays < HOT_DAYS_MIN,
+      `EVENT_HOT_DAYS: must be 0, or at least ${HOT_DAYS_MIN}: the doctor looks at the last days.`,
+    ],
+    [
+      eventRetentionDays > 0 && eventHotDays >= eventRetentionDays,
+      "EVENT_HOT_DAYS: must be less than EVENT_RETENTION_DAYS, after which events are dropped.",
+    ],
+    [
+      roles?.has("apply") !== roles?.has("lake"),
+      "EVENT_HOT_DAYS: needs the roles apply and lake in one process: whoever applies reads older days in the lake.",
+    ],
+    [
+      jetstream !== undefined,
+      "EVENT_HOT_DAYS: does not work with LOG_URL, where any node may apply but only one has the lake.",
+    ],
+  ];
+}
+
+const HOT_DAYS_MIN = 3;
 
 export const configFromEnvironment = (): Config => readConfig(process.env);

@@ -143,6 +143,8 @@ const MET_BY_USERS = {
   questionsWaiting: 16,
   questionMs: 30_000,
   questionRows: 10_000,
+  /** Rows that a report by the hour takes from the lake, of days that are only there. */
+  coldActivityRows: 500_000,
   auditListed: 200,
 
   /** Periods of all accounts together. */

@@ -9,6 +9,7 @@ import { messageOf, UsageError } from "./errors.ts";
 import { type Keys, openKeys } from "./installation.ts";
 import type { ServedApp } from "./intake/app-directory.ts";
 import { type KnownSettings, readSettingsCopy, settingsFileOf } from "./intake/settings-copy.ts";
+import { assertColdDays } from "./lake/cold-start.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { findVault, type Vault } from "./vault.ts";
@@ -27,7 +28,7 @@ export type Begun = Keys & { applied: readonly number[]; apps?: ServedApp[] };
  *   reach ──in time──▶ lock, migrate, keys ──▶ everything starts
  *     └─not, and there is a copy of the settings──▶ collection starts ──▶ reach, lock, migrate, keys, again and again ──▶ the rest
  *
- * A mistake of the operator (another process applies, a wrong key, a newer schema) ends a start. After a start without
+ * A mistake of the operator (another process applies, a wrong key, a newer schema, a lake elsewhere) ends a start. After a start without
  * the database it is said by `missing`, and collection goes on.
  */
 export class Opening {
@@ -124,6 +125,7 @@ export class Opening {
     const { config, database, lock, journalId, log, clock } = this.#options;
     let begun: Begun | undefined;
     const afterMigrate = async (pool: pg.Pool) => {
+      await assertColdDays(pool, config);
       const keys = await openKeys(pool, config, start);
       this.#assertSameInstallation(keys);
       begun = { ...keys, applied: await readCursors(pool, journalId) };

@@ -17,6 +17,7 @@ import { createServer } from "./http/server.ts";
 import type { AppDirectory } from "./intake/app-directory.ts";
 import type { Flow } from "./intake/flow.ts";
 import { IntakePace } from "./intake/pace.ts";
+import { openColdReader } from "./lake/cold-reader.ts";
 import type { RunningLake } from "./lake/lake-loop.ts";
 import type { Log } from "./log.ts";
 import { IdentityProvider } from "./outbound/identity-provider.ts";
@@ -57,6 +58,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   const replica = replicaUrl === "" ? undefined : new Replica({ url: replicaUrl, primary: pool, log });
   showReplica(metrics, replica);
   replica?.start();
+  const cold = openColdReader(config);
   let isStopping = false;
   const server = await createServer({
     config,
@@ -66,7 +68,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     userTokenKey,
     apps,
     pool,
-    reads: new ReportReads({ pools: reportPools, replica, isBusy: () => pace.isBusy() }),
+    reads: new ReportReads({ pools: reportPools, replica, cold, isBusy: () => pace.isBusy() }),
     replica,
     known,
     intake,
@@ -106,6 +108,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     await replica?.stop();
     await failedSignIns.written();
     identityProvider?.close();
+    cold.close();
   };
   return { address, stop };
 }

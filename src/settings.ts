@@ -135,6 +135,11 @@ export const SETTINGS = {
     read: integer(0, 36_500),
     hint: "days for which raw events are kept; 0: forever",
   },
+  EVENT_HOT_DAYS: {
+    fallback: "0",
+    read: integer(0, 36_500),
+    hint: "days for which raw events are kept in the database; older ones are only in the lake; 0: all are in the database",
+  },
   LAKE_MEMORY_BYTES: {
     fallback: "256MiB",
     read: bytes(128 * MIB, 64 * GIB),

@@ -71,6 +71,7 @@ const BAD: [string, string][] = [
   ["JOURNAL_KEEP_DAYS", "1.5"],
   ["DISK_FREE_BYTES_MIN", "a lot"],
   ["EVENT_RETENTION_DAYS", "forever"],
+  ["EVENT_HOT_DAYS", "all"],
   ["KNOWN_CLIENTS_MAX", "10"],
   ["INTAKE_THREADS", "65"],
   ["SECRET_KEY", "short"],
@@ -103,6 +104,16 @@ test("a log that others share needs connections to listen on", () => {
   const env = { LOG_URL: "nats://a", DATABASE_CONNECTIONS_MAX: "3" };
   expect(() => readConfig(env)).toThrow(/DATABASE_CONNECTIONS_MAX: must be at least 4 with LOG_URL/);
   expect(readConfig({ ...env, DATABASE_CONNECTIONS_MAX: "4" }).databaseConnectionsMax).toBe(4);
+});
+
+test.each<[Record<string, string>, RegExp]>([
+  [{ EVENT_HOT_DAYS: "2" }, /EVENT_HOT_DAYS: must be 0, or at least 3/],
+  [{ EVENT_HOT_DAYS: "30", EVENT_RETENTION_DAYS: "30" }, /less than EVENT_RETENTION_DAYS/],
+  [{ EVENT_HOT_DAYS: "30", ROLES: "http,apply" }, /roles apply and lake in one process/],
+  [{ EVENT_HOT_DAYS: "30", LOG_URL: "nats://a", DATABASE_CONNECTIONS_MAX: "4" }, /does not work with LOG_URL/],
+])("days that are only in the lake need what reads them: %j", (env, sentence) => {
+  expect(() => readConfig(env)).toThrow(sentence);
+  expect(readConfig({ EVENT_HOT_DAYS: "30", EVENT_RETENTION_DAYS: "31" }).eventHotDays).toBe(30);
 });
 
 test("every default is a valid value of its setting, and every setting has a hint", () => {

@@ -49,5 +49,6 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0051-distributed-by-app.sql": "d0c846d864c3c6a4d857fc86a2eee87a94f42ddcb0ca30977a150adbdd709bee",
   "0052-lake.sql": "3cb43d13576d4d86b618532cbc03ac68125ec3231d40aeba2b1e0b9e2feb683d",
   "0053-saved-segment.sql": "b98a6ec6be8025e3293dc4606a8f68de71afc54c515c81b5f10beda5704e4d1d",
+  "0054-cold-events.sql": "faa3ae88ed6fb3e46d6a09675088a56381a1e6a5d77cebb04567b80c16e898ee",
   "0055-lake-state.sql": "e3ce280e5ed5d56eae87b2010fb401307f82898e8cc4a5de7003a467f4d109ae",
 };

@@ -9,7 +9,7 @@ import { insertApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { lakeFolderOf } from "../../src/lake/lake-loop.ts";
+import { lakeFolderOf } from "../../src/lake/lake-folder.ts";
 import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { ColdEvents } from "../db/cold-event.ts";
 import { isDistributed } from "../db/engine/distribute.ts";
 import { isConflict, isFaultOfData } from "../db/engine/failure.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
@@ -64,6 +65,8 @@ export type ApplierOptions = {
   term: (partition: number) => string | undefined;
   /** The partition of an app; 0 where it is not given. */
   partitionOf?: EntryLog["partitionOf"];
+  /** Reads events that are only in the lake. */
+  cold?: ColdEvents;
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
   /**
@@ -296,9 +299,10 @@ export class Applier {
   }
 
   #context(partition: number) {
-    const { parts, weeks } = this.#partitions;
+    const { weeks } = this.#partitions;
     const term = this.#terms.get(partition)!;
-    return { parts, weeks, names: this.#names!, term, erasureDigest: this.#erasureDigest };
+    const { cold } = this.#options;
+    return { partitions: this.#partitions, weeks, names: this.#names!, term, erasureDigest: this.#erasureDigest, cold };
   }
 
   async #loadContext(): Promise<void> {

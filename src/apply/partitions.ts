@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../db/event-day.ts";
 import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
 import { RuleBook } from "../domain/attribution/attribution-rules.ts";
@@ -15,6 +16,8 @@ export class Partitions {
   readonly #log: Log;
   #parts = new EventParts([]);
   #weeks = new Map<string, TouchWeekState>();
+  /** See `assertApplies`; undefined until the first batch. */
+  #freezes: number | undefined;
   /** Days that keep sharing a part, because a reader held it when it was to be split. */
   readonly #sharing = new Set<string>();
 
@@ -23,7 +26,12 @@ export class Partitions {
     this.#log = log;
   }
 
-  get parts(): EventParts {
+  /** The parts as a transaction finds them. They are read again when a day has become cold. */
+  async partsAt(tx: Executor, freezes: number): Promise<EventParts> {
+    if (freezes !== this.#freezes) {
+      this.#parts = await loadEventParts(tx);
+      this.#freezes = freezes;
+    }
     return this.#parts;
   }
 
@@ -33,6 +41,7 @@ export class Partitions {
 
   async load(): Promise<void> {
     this.#parts = await loadEventParts(this.#pool);
+    this.#freezes = undefined;
     this.#weeks = await loadTouchWeeks(this.#pool);
   }
 

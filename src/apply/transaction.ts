@@ -4,7 +4,8 @@ import { noteAdRevenueChanges } from "../db/ad-revenue-change.ts";
 import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
-import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import { type ColdEvents, ColdUnreadable } from "../db/cold-event.ts";
+import { allowIdle, inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
 import { lockAppCursor, lockCursor, moveAppCursor, moveCursor, readCursor } from "../db/journal-cursor.ts";
@@ -28,6 +29,7 @@ import type { Facts } from "./facts/facts.ts";
 import { LakeNews } from "./facts/lake-news.ts";
 import type { ObservedNames } from "./facts/observed-names.ts";
 import { Tallies } from "./facts/tallies.ts";
+import type { Partitions } from "./partitions.ts";
 import { adCampaignsOf } from "./step/ad-campaigns.ts";
 import { type Decided, decideUsers } from "./step/attribution.ts";
 import { applyEventsEntry } from "./step/collected.ts";
@@ -56,13 +58,18 @@ export type BatchOutcome =
   | { kind: "cut_needed"; positions: ReadonlySet<number> };
 
 type Context = {
-  parts: EventParts;
+  partitions: Pick<Partitions, "partsAt">;
+  /** Reads events that are only in the lake. */
+  cold: ColdEvents | undefined;
   weeks: ReadonlyMap<string, TouchWeekState>;
   names: ObservedNames;
   /** The term in which this process may apply. */
   term: string;
   erasureDigest: ErasureDigest;
 };
+
+/** With the parts as they are until the transaction ends. */
+type PartedContext = Context & { parts: EventParts };
 
 /** The entries' journal; absent for a set-aside entry, which is applied out of turn. */
 type Origin = { journalId?: string };
@@ -75,8 +82,8 @@ type Origin = { journalId?: string };
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<BatchOutcome> {
   const { appId } = batch;
   const work = async (tx: pg.PoolClient): Promise<BatchOutcome> => {
-    await assertApplies(tx, context.term);
-    return appId === undefined ? applyToAll(tx, batch, context) : applyToApp(tx, { ...batch, appId }, context);
+    const parted = await withParts(tx, context);
+    return appId === undefined ? applyToAll(tx, batch, parted) : applyToApp(tx, { ...batch, appId }, parted);
   };
   try {
     return await inTransaction(pool, work, "deferred");
@@ -86,7 +93,21 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
   }
 }
 
-async function applyToAll(tx: pg.PoolClient, batch: Batch, context: Context): Promise<BatchOutcome> {
+/** Makes sure that this process applies. From then on no day becomes cold until the transaction ends. */
+async function withParts(tx: pg.PoolClient, context: Context): Promise<PartedContext> {
+  const freezes = await assertApplies(tx, context.term);
+  const parts = await context.partitions.partsAt(tx, freezes);
+  if (!parts.hasCold) return { ...context, parts, cold: undefined };
+  if (!context.cold) throw new ColdUnreadable("this process has no reader.");
+  // The engine may have to read many files.
+  await allowIdle(tx, COLD_MS_MAX);
+  return { ...context, parts };
+}
+
+/** How long the lake may take to answer a batch. */
+const COLD_MS_MAX = 600_000;
+
+async function applyToAll(tx: pg.PoolClient, batch: Batch, context: PartedContext): Promise<BatchOutcome> {
   const position = await lockCursor(tx, batch);
   if (position >= batch.until) return { kind: "already_applied", position };
   if (position !== batch.from) return { kind: "elsewhere", position };
@@ -97,7 +118,7 @@ async function applyToAll(tx: pg.PoolClient, batch: Batch, context: Context): Pr
 }
 
 /** Applies what the app's own cursor has not passed: a crash may have come between the apps of a stretch. */
-async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: Context): Promise<BatchOutcome> {
+async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: PartedContext): Promise<BatchOutcome> {
   // A coordinator that has fallen back has a cursor from before what was read ahead.
   const reached = await readCursor(tx, batch);
   if (reached !== batch.stretchFrom) return { kind: "elsewhere", position: reached };
@@ -111,7 +132,7 @@ async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: Context):
 
 type AppBatch = Batch & { appId: number };
 
-async function applyReadable(tx: pg.PoolClient, batch: Batch, context: Context): Promise<BatchOutcome> {
+async function applyReadable(tx: pg.PoolClient, batch: Batch, context: PartedContext): Promise<BatchOutcome> {
   const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
   // Must come before the entries: an erasure among them also deletes what is set aside.
   await setAside(
@@ -161,10 +182,10 @@ function erasedIn({ entries }: Batch): UserKey[] {
 /** Applies a set-aside entry out of turn, and only once: its mark and its facts commit together. */
 export async function applySetAside(pool: pg.Pool, row: SetAsideKey, batch: Batch, context: Context): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await assertApplies(tx, context.term);
+    const parted = await withParts(tx, context);
     if (!(await markReplayed(tx, row))) return;
     for (const entry of batch.entries) if (entry.kind === "unreadable") throw new Error(entry.reason);
-    await applyEntries(tx, batch, context);
+    await applyEntries(tx, batch, parted);
     await eraseMentions(tx, erasedIn(batch));
   });
 }
@@ -173,7 +194,7 @@ export async function applySetAside(pool: pg.Pool, row: SetAsideKey, batch: Batc
 async function applyEntries(
   tx: pg.PoolClient,
   { entries, settings }: Batch,
-  context: Context & Origin,
+  context: PartedContext & Origin,
 ): Promise<Tallies> {
   await preferIndexes(tx);
 
@@ -181,11 +202,12 @@ async function applyEntries(
   const touches = await sortTouches(tx, entries, context.weeks);
   const users = await readUsers(tx, { entries, settings, touches }, context);
   if (!users) throw new CutNeeded([entries[entries.length >> 1]!.from]);
-  const { parts, names } = context;
-  const stored = { parts, names, events: await findEvents(tx, entries, users), orders: await findOrders(tx, entries) };
+  const { parts, names, cold } = context;
+  const events = await findEvents(tx, entries, { users, parts, cold });
+  const stored = { parts, names, events, orders: await findOrders(tx, entries) };
 
   // 2. Apply the entries in memory, in journal order.
-  const news = new LakeNews(await loadReadUntil(tx, appsOf(entries)));
+  const news = new LakeNews(await loadReadUntil(tx, appsOf(entries)), parts);
   const facts = { settings, users, tallies: new Tallies(), news };
   countTouches(facts, touches);
   await takeIn(tx, facts, entries, stored);
@@ -204,18 +226,18 @@ async function applyEntries(
   await noteAdRevenueChanges(tx, changesOfAds(counted), receivedAtMs);
   await noteAdsOf(tx, users.reidentified(), receivedAtMs);
   const refunded = await applyRefunds(tx, facts);
-  await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries) });
+  await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries), cold });
   await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, regrouped));
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
-  await recountDays(tx, settings, { users: moved, receivedAtMs });
+  await recountDays(tx, settings, { users: moved, receivedAtMs, cold });
   await countTotals(tx, facts);
   await markDirty(tx, facts, { regrouped, refunded: refunded.slices, receivedAtMs });
   await markLakeDays(tx, facts, { refunded, receivedAtMs });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {
-    if (entry.kind === "rename") await applyRename(tx, users, entry);
+    if (entry.kind === "rename") await applyRename(tx, users, entry, cold);
     if (entry.kind === "erasure") await applyErasure(tx, entry, context);
   }
   return facts.tallies;

@@ -8,6 +8,7 @@ import { readCursors } from "../db/journal-cursor.ts";
 import type { Connection } from "../db/server/server.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
+import { openColdReader } from "../lake/cold-reader.ts";
 import { LargeTurn } from "../large-turn.ts";
 import { createLog } from "../log.ts";
 import { startLoop, type Trouble } from "../loop.ts";
@@ -22,6 +23,9 @@ export type WorkerSettings = {
   journal: JournalAddress;
   logLevel: LogLevel;
   eventRetentionDays: number;
+  /** Where the lake is, and the memory with which its files are read. */
+  dataDir: string;
+  lakeMemoryBytes: number;
   erasureKey: Uint8Array;
   /** The name of its database sessions. Those who take over from a silent process end them by it. */
   sessionName: string;
@@ -115,10 +119,16 @@ port.on("message", async (message: ThreadMessage) => {
 });
 
 async function open(): Promise<OpenedSources & { applier: Applier }> {
-  const { sources, close } = await openSources(settings.journal, endOf);
+  const { sources, close: closeSources } = await openSources(settings.journal, endOf);
+  const cold = openColdReader(settings);
+  const close = async () => {
+    cold.close();
+    await closeSources();
+  };
   const applier = new Applier({
     pool,
     sources,
+    cold,
     erasureKey: settings.erasureKey,
     log,
     writtenBytes,

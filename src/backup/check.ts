@@ -8,7 +8,7 @@ export type OnPart<Part extends string> = (part: Part, done: number, total: numb
 export async function checkBackup(dir: string, onProgress: OnPart<"check">): Promise<Manifest> {
   const manifest = readManifest(dir);
   await assertKnown(manifest.database.migrations);
-  const files = [...manifest.database.tables, ...manifest.journal.segments];
+  const files = [...manifest.database.tables, ...manifest.journal.segments, ...(manifest.lake?.files ?? [])];
   let done = 0;
   for (const file of files) {
     await checkFile(dir, file, (bytes) => {

@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { startOf } from "../data-lock.ts";
 import { MANIFEST } from "./manifest.ts";
 import { JOURNAL_FOLDER } from "./saved-journal.ts";
+import { LAKE_FOLDER } from "./saved-lake.ts";
 
 export const TABLE_FOLDER = "tables";
 
 const NAME = /\.unfinished-(?<host>[\w.-]+)-(?<pid>\d+)-(?<start>[0-9a-f]{12})$/;
-const PARTS: ReadonlySet<string> = new Set([TABLE_FOLDER, JOURNAL_FOLDER, MANIFEST, `${MANIFEST}.draft`]);
+const PARTS: ReadonlySet<string> = new Set([TABLE_FOLDER, JOURNAL_FOLDER, LAKE_FOLDER, MANIFEST, `${MANIFEST}.draft`]);
 
 /**
  * The name of a backup while this process writes or removes it, or of the folder of a trial. It tells whose it is: in a

@@ -40,6 +40,10 @@ export type SavedJournal = {
  */
 export type SavedLog = { id: string; cursors: number[]; ends: number[] };
 
+/** The files of days that are only in the lake, and its id. */
+export type SavedLake = { id: string; files: SavedLakeFile[] };
+export type SavedLakeFile = SavedFile & { app: number; day: string; name: string };
+
 /** The contents of a backup. The file is written last: without it there is no backup. */
 export type Manifest = {
   format: 1;
@@ -57,6 +61,8 @@ export type Manifest = {
     sums: BackupSums;
   };
   journal: SavedJournal;
+  /** Missing when all events are in the tables. */
+  lake?: SavedLake;
   /** The key that sealed the secrets in the tables; the key itself only in a box that a passphrase opens. */
   key: { fingerprint: string | null; box: KeyBox | null };
 };

@@ -20,6 +20,7 @@ import { unboxKey } from "./key-box.ts";
 import { assertSameSums, claimDatabase, loadTables } from "./load.ts";
 import type { Manifest } from "./manifest.ts";
 import { type PlacedEntries, placeEntries, planEntries } from "./restored-entries.ts";
+import { placeLake, planLake } from "./saved-lake.ts";
 import { Aside, openTarget } from "./target.ts";
 
 export type RestoreWish = {
@@ -64,6 +65,7 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
   const folder = await lockDataDir(config.dataDir, { log });
   try {
     const entries = await planEntries(config, { dir, saved: manifest.journal, existing });
+    const lakePlan = await planLake(config, { lake: manifest.lake, existing });
     const aside = new Aside(config.dataDir, clock());
     if (existing === "replace" && config.databaseUrl === "") await aside.putCluster(log);
     const { pool, stop } = await openTarget(config, log);
@@ -76,6 +78,7 @@ export async function restoreBackup(deps: RestoreDeps, wish: RestoreWish): Promi
         restoreKey(config, key.key);
       }
       const placed = await placeEntries(entries, { dir, saved: manifest.journal, aside });
+      await placeLake(config, { dir, lake: manifest.lake, plan: lakePlan, aside });
       const { foreign } = await loadTables({ pool, log, clock }, { dir, manifest, onProgress: wish.onProgress });
       await assertSameSums(pool, manifest.database.sums);
       await migrate(pool, { log, clock, restore: { only: undefined } });

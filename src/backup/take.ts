@@ -26,9 +26,17 @@ import { findVault } from "../vault.ts";
 import { VERSION } from "../version.ts";
 import { draftOf, placeOf, removeLeftovers, TABLE_FOLDER } from "./draft.ts";
 import { assertPassphrase, boxKey } from "./key-box.ts";
-import { MANIFEST, type Manifest, type SavedJournal, type SavedTable, textOfManifest } from "./manifest.ts";
+import {
+  MANIFEST,
+  type Manifest,
+  type SavedJournal,
+  type SavedLake,
+  type SavedTable,
+  textOfManifest,
+} from "./manifest.ts";
 import { packFile, RowMeter } from "./packed-file.ts";
 import { JOURNAL_FOLDER, saveJournal } from "./saved-journal.ts";
+import { type HeldLake, holdLake, LAKE_FOLDER, releaseLake, saveLake } from "./saved-lake.ts";
 import { readLogId, saveLog } from "./saved-log.ts";
 
 /** Between two statements of the snapshot a slow disk may have to take what was packed. */
@@ -45,7 +53,7 @@ export type BackupSource = {
   clock: Clock;
 };
 
-export type BackupPart = "tables" | "journal";
+export type BackupPart = "tables" | "lake" | "journal";
 export type OnBackup = (part: BackupPart, done: number, total: number) => void;
 export type BackupWish = {
   dir: string;
@@ -58,7 +66,7 @@ export type BackupWish = {
 /**
  * Writes everything into one folder, which gets its name when it is complete.
  *
- *   hold the journal ─▶ snapshot: tables, sequences, sums, cursor ─▶ journal from the cursor on ─▶ manifest ─▶ name
+ *   hold the journal ─▶ snapshot: tables, cold days of the lake, sequences, sums, cursor ─▶ journal from the cursor on ─▶ manifest ─▶ name
  *
  * The server goes on meanwhile. What it acknowledges before the journal is copied is in the backup.
  */
@@ -68,12 +76,12 @@ export async function takeBackup(source: BackupSource, wish: BackupWish): Promis
   await assertFree(dir);
   await removeLeftovers(dirname(dir));
   const draft = draftOf(dir);
-  for (const folder of [TABLE_FOLDER, JOURNAL_FOLDER])
+  for (const folder of [TABLE_FOLDER, LAKE_FOLDER, JOURNAL_FOLDER])
     await mkdir(join(draft, folder), { recursive: true, mode: 0o700 });
   try {
     const manifest = await withConnection(source, (client) => save(client, source, { ...wish, dir: draft }));
     await writeManifest(draft, manifest);
-    for (const folder of [TABLE_FOLDER, JOURNAL_FOLDER, "."]) await syncFolder(join(draft, folder));
+    for (const folder of [TABLE_FOLDER, LAKE_FOLDER, JOURNAL_FOLDER, "."]) await syncFolder(join(draft, folder));
     if (existsSync(dir)) await rmdir(dir);
     await rename(draft, dir);
     await syncFolder(dirname(dir));
@@ -138,7 +146,7 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
   await holdJournal(client);
   const room = new Room(wish.dir, config.diskFreeBytesMin * ROOM);
   await room.assert();
-  const { database, cursors, others, key } = await saveTables(client, { source, wish, room, journalId });
+  const { database, lake, cursors, others, key } = await saveTables(client, { source, wish, room, journalId });
   const journal = await saveEntries(cursors, { source, wish, room, journalId });
   if (!(await releaseJournal(client))) throw new Error("The connection that held the journal was lost.");
   return {
@@ -146,9 +154,10 @@ async function save(client: pg.PoolClient, source: BackupSource, wish: BackupWis
     made_by: VERSION,
     began_at_ms: beganAtMs,
     ended_at_ms: clock(),
-    bytes: [...database.tables, ...journal.segments].reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: [...database.tables, ...journal.segments, ...(lake?.files ?? [])].reduce((sum, { bytes }) => sum + bytes, 0),
     database,
     journal: { ...journal, others },
+    ...(lake && { lake }),
     key,
   };
 }
@@ -174,7 +183,9 @@ async function saveTables(client: pg.PoolClient, { source, wish, room, journalId
     const cursors = await readCursors(tx, journalId);
     const others = await loadOtherCursors(tx, journalId);
     const key = await keyOf(tx, tables, { source, passphrase: wish.passphrase });
-    const saved = await saveEach(tx, tables, { wish, room });
+    // An earlier version has no such days.
+    const held = namesOf(tables).includes("lake_gone") ? await holdLake(tx, source.config.dataDir) : undefined;
+    const { saved, lake } = await saveEach(tx, tables, { wish, room, held }).finally(() => releaseLake(held));
     const database: Manifest["database"] = {
       kind: source.config.databaseUrl === "" ? "embedded" : "external",
       postgres: version,
@@ -184,7 +195,7 @@ async function saveTables(client: pg.PoolClient, { source, wish, room, journalId
       sequences: await listSequences(tx),
       sums: await loadBackupSums(tx),
     };
-    return { database, cursors, others, key };
+    return { database, lake, cursors, others, key };
   });
 }
 
@@ -209,8 +220,8 @@ const namesOf = (tables: readonly StoredTable[]) => tables.map(({ name }) => nam
 async function saveEach(
   tx: pg.PoolClient,
   tables: readonly StoredTable[],
-  { wish, room }: { wish: BackupWish; room: Room },
-): Promise<SavedTable[]> {
+  { wish, room, held }: { wish: BackupWish; room: Room; held: HeldLake | undefined },
+): Promise<{ saved: SavedTable[]; lake: SavedLake | undefined }> {
   const total = tables.reduce((sum, { bytes }) => sum + bytes, 0);
   const saved: SavedTable[] = [];
   let done = 0;
@@ -229,7 +240,10 @@ async function saveEach(
     done += bytes;
     wish.onProgress("tables", done, total);
   }
-  return saved;
+  const { dir, onProgress } = wish;
+  const beforeWrite = (bytes: number) => room.take(bytes);
+  const lake = held && (await saveLake(held, { dir, beforeWrite, onProgress: (...of) => onProgress("lake", ...of) }));
+  return { saved, lake };
 }
 
 /** The fingerprint of the key, and with a passphrase the key itself. */

@@ -49,11 +49,25 @@ async function claim(
 
 /**
  * Throws when the term is no longer current. Otherwise nobody else can claim apply before this transaction ends, nor move
- * the instant up to which the lake reads events.
+ * the instant up to which the lake reads events, nor make a day cold. Returns a number that changes when one has become so.
  */
-export async function assertApplies(tx: Executor, term: string): Promise<void> {
-  const rows = await query(tx, sql`select ${holdLake} from apply_holder where term = ${term} for share`);
-  if (rows.length === 0) throw new ApplyTaken();
+export async function assertApplies(tx: Executor, term: string): Promise<number> {
+  const [row] = await query<{ freezes: number }>(
+    tx,
+    sql`select freezes, ${holdLake} from apply_holder where term = ${term} for share`,
+  );
+  if (!row) throw new ApplyTaken();
+  return row.freezes;
+}
+
+/** Keeps days from becoming cold until the transaction ends. As the first statement of a snapshot, it makes it see all of them. */
+export async function holdDays(tx: Executor): Promise<void> {
+  await execute(tx, sql`lock table apply_holder in row share mode`);
+}
+
+/** Waits for those who hold days, and for whoever applies, and keeps others waiting until the transaction ends. */
+export async function lockDays(tx: Executor): Promise<void> {
+  await execute(tx, sql`lock table apply_holder in exclusive mode`);
 }
 
 /** Has a code, so that it is not mistaken for a fault of the data being applied. */

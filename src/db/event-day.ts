@@ -26,11 +26,11 @@ export async function loadEventParts(executor: Executor): Promise<EventParts> {
   return new EventParts(await query<EventPart>(executor, sql`select ${COLUMNS} from event_day`));
 }
 
-/** The parts that still have their events and begin on or before the day, newest first. */
-export async function loadOpenParts(executor: Executor, untilDay: string): Promise<Range[]> {
-  return query<Range>(
+/** The parts that still have their events, here or in the lake, and begin on or before the day, newest first. */
+export async function loadKeptParts(executor: Executor, untilDay: string): Promise<EventPart[]> {
+  return query<EventPart>(
     executor,
-    sql`select ${COLUMNS} from event_day where state = 'open' and day <= ${untilDay}::date order by day desc`,
+    sql`select ${COLUMNS} from event_day where state <> 'dropped' and day <= ${untilDay}::date order by day desc`,
   );
 }
 
@@ -140,7 +140,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
 export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<number> {
   const parts = await query<Range>(
     pool,
-    sql`select ${COLUMNS} from event_day where state = 'open' and until_day <= ${day}::date order by day`,
+    sql`select ${COLUMNS} from event_day where state <> 'dropped' and until_day <= ${day}::date order by day`,
   );
   for (const part of parts) {
     await inTransaction(pool, async (tx) => {
@@ -155,10 +155,10 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
 /** Drops all days with their events. */
 export async function dropEventDays(tx: Executor): Promise<void> {
   const parts = await query<Range & { state: string }>(tx, sql`delete from event_day returning ${COLUMNS}`);
-  for (const part of parts) if (part.state === "open") await dropPartition(tx, partitionOf(part).name);
+  for (const part of parts) if (part.state !== "dropped") await dropPartition(tx, partitionOf(part).name);
 }
 
-function partitionOf({ from, until }: Range) {
+export function partitionOf({ from, until }: Range) {
   const digits = (day: string) => day.replaceAll("-", "");
   const end = until === FOREVER ? "_on" : until === addDays(from, 1) ? "" : `_${digits(until)}`;
   return { of: "event", name: `event_${digits(from)}${end}`, from, until };

@@ -3,7 +3,7 @@ import type { JsonValue } from "../domain/json.ts";
 import { BinaryRows, TRAILER } from "./engine/binary-rows.ts";
 import { RowCopy } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
-import { type Executor, query, sql } from "./engine/sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 export type EventRow = {
   appId: number;
@@ -105,10 +105,11 @@ export async function findStoredEvents(
   );
 }
 
-/** The track events of users, with the fields that the day counters need. */
+/** The track events of users, `cold` ones among them, with the fields that the day counters need. */
 export async function loadTrackEvents(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],
+  cold: readonly EventRow[],
 ): Promise<{ appId: number; clientId: string; atMs: number; event: string; ecpm: unknown; adUnit: JsonValue }[]> {
   const wanted = rowsOf("wanted", users, { appId: "int", clientId: "text" });
   return query(
@@ -117,9 +118,41 @@ export async function loadTrackEvents(
         case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm,
         case when e.event = '$AdShow' then e.properties -> '$ad_unit_id' end as ad_unit
       from ${wanted}
-      join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track'`,
   );
+}
+
+const EVENT_COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms`;
+
+/** The table of events with rows that are only in the lake, under the name e. */
+export function eventsWith(cold: readonly EventRow[]): Sql {
+  if (cold.length === 0) return sql`event e`;
+  return sql`(select ${EVENT_COLUMNS} from event union all select ${EVENT_COLUMNS} from ${rowsIn(cold)}) e`;
+}
+
+/** Puts cold events of a user back into the table, under another client id. */
+export async function insertEvents(tx: Executor, rows: readonly EventRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
+    const some = rows.slice(at, at + INSERTED_AT_ONCE);
+    await execute(tx, sql`insert into event (${EVENT_COLUMNS}) select ${EVENT_COLUMNS} from ${rowsIn(some)}`);
+  }
+}
+
+const INSERTED_AT_ONCE = 5_000;
+
+function rowsIn(rows: readonly EventRow[]): Sql {
+  return rowsOf("cold", rows, {
+    appId: "int",
+    clientId: "text",
+    day: "date",
+    atMs: "bigint",
+    fingerprint: "uuid",
+    type: "text",
+    event: "text",
+    properties: "jsonb",
+    receivedAtMs: "bigint",
+  });
 }
 
 export type ExportedEvent = {
@@ -127,6 +160,7 @@ export type ExportedEvent = {
   type: string;
   event: string;
   atMs: number;
+  fingerprint: string;
   properties: string;
   receivedAtMs: number;
 };
@@ -139,9 +173,9 @@ export async function openEventCursor(
   await query(
     tx,
     sql`declare exported_event no scroll cursor for
-      select client_id, type, event, at_ms, properties::text as properties, received_at_ms
+      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, properties::text as properties, received_at_ms
       from event where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
-      order by at_ms, client_id, fingerprint`,
+      order by event.at_ms, event.client_id, event.fingerprint`,
   );
 }
 

@@ -52,7 +52,9 @@ export async function endReplay(pool: pg.Pool, { term, nowMs }: { term: string; 
 export async function countFacts(executor: Executor): Promise<{ events: number; users: number; orders: number }> {
   const [counts] = await query<{ events: number; users: number; orders: number }>(
     executor,
-    sql`select (select count(*) from event) as events, (select count(*) from user_account) as users,
+    sql`select (select count(*) from event) + (select coalesce(sum(rows), 0)::bigint from lake_file f
+        join event_day d on d.state = 'cold' and f.day >= d.day and f.day < d.until_day where f.kind = 'events') as events,
+      (select count(*) from user_account) as users,
       (select count(*) from orders) as orders`,
   );
   return counts!;

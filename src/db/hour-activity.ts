@@ -1,6 +1,7 @@
 import type { UserMeasure } from "../domain/cube.ts";
 import { REFUND_EVENT } from "../domain/refund.ts";
 import { type Sql, sql } from "./engine/sql.ts";
+import { eventsWith } from "./event.ts";
 import { pricedAds } from "./shown-ad.ts";
 import { dimensionList, type UserRange, userDimensions } from "./user-dimension.ts";
 import { measures, noGaps } from "./user-measure.ts";
@@ -29,7 +30,7 @@ export function eventRows(range: UserRange): Sql[] {
 
 /** The registration is an activity, a refund is none. Registration events count once, at a user's first one. */
 function activityRows(range: UserRange): Sql {
-  const { appId, fromDay, untilDay, where = sql`true`, fine } = range;
+  const { appId, fromDay, untilDay, where = sql`true`, fine, cold = [] } = range;
   const isRegister = sql`e.event in ('$AppRegister', '$MPRegister')`;
   const isEarlier = sql`exists (select 1 from user_day p where p.app_id = ${appId} and p.client_id = e.client_id
     and p.day < e.day and p.register_events > 0)`;
@@ -38,7 +39,7 @@ function activityRows(range: UserRange): Sql {
       select u.client_id, d.day, ${userDimensions(range, sql`d.at_ms`)}, d.is_register
       from (select e.client_id, e.day, e.at_ms, ${isRegister} and not ${isEarlier}
             and e.at_ms = min(case when ${isRegister} then e.at_ms end) over (partition by e.client_id, e.day) as is_register
-          from event e where e.app_id = ${appId} and e.day >= ${fromDay}::date and e.day < ${untilDay}::date
+          from ${eventsWith(cold)} where e.app_id = ${appId} and e.day >= ${fromDay}::date and e.day < ${untilDay}::date
             and e.type = 'track' and e.event <> ${REFUND_EVENT}
         union all
         select client_id, registered_day, registered_at_ms, false from user_account
@@ -52,12 +53,12 @@ const activityMeasures = measures({ active_users: sql`1`, register_users: sql`bo
 
 /** The ads with what each of them earned. */
 function adRows(range: UserRange): Sql {
-  const { appId, fromDay, untilDay, where = sql`true`, fine } = range;
+  const { appId, fromDay, untilDay, where = sql`true`, fine, cold = [] } = range;
   const columns = sql`client_id, day, ${dimensionList(fine)}`;
   const onDays = sql`e.day >= ${fromDay}::date and e.day < ${untilDay}::date`;
   return sql`select ${columns}, ${adMeasures}, ${noGaps} from (
       select u.client_id, d.day, ${userDimensions(range, sql`d.at_ms`)}, d.micros, d.pulled, d.estimated
-      from (${pricedAds(appId, onDays)}) d
+      from (${pricedAds(appId, onDays, cold)}) d
       join user_account u on u.app_id = ${appId} and u.client_id = d.client_id
       where ${where}) shown
     group by ${columns}`;

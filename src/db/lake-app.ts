@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { loadColdLakes } from "./cold-event.ts";
 import { waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
@@ -14,13 +15,18 @@ export type LakeApp = { appId: number; lakeId: string; readUntilMs: number; writ
 const COLUMNS = sql`app_id, lake_id, read_until_ms, written_until_ms, is_begun`;
 
 /** Everything that the database knows of lakes. Without it, a lake begins anew. */
-export const LAKE_TABLES = ["lake_app", "lake_mark", "lake_late", "lake_file"] as const;
+export const LAKE_TABLES = ["lake_app", "lake_mark", "lake_late", "lake_file", "lake_gone"] as const;
 
 /** Shared by everybody who applies, and held alone by whoever moves the instant up to which events are read. */
 const LAKE_LOCK = 7226396;
 
 /** Keeps that instant in its place until the transaction ends. Must come before it is read. */
 export const holdLake = sql`pg_advisory_xact_lock_shared(${LAKE_LOCK}::bigint)`;
+
+/** Waits until nothing is being applied, and keeps it so until the transaction ends. */
+export async function lockLake(tx: Executor): Promise<void> {
+  await execute(tx, sql`select pg_advisory_xact_lock(${LAKE_LOCK}::bigint)`);
+}
 
 /** Up to which receipt the events of these apps are read or being read. An app that has no lake is missing. */
 export async function loadReadUntil(tx: Executor, appIds: readonly number[]): Promise<Map<number, number>> {
@@ -54,7 +60,7 @@ export async function moveReadUntil(
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await waitBriefly(tx);
-    await execute(tx, sql`select pg_advisory_xact_lock(${LAKE_LOCK}::bigint)`);
+    await lockLake(tx);
     const reached = await instants(tx);
     if (reached.length === 0) return;
     const marked = await query<{ appId: number }>(tx, sql`select distinct app_id from lake_mark where kind = 'events'`);
@@ -86,6 +92,8 @@ export async function beginLakeApp(pool: pg.Pool, appId: number): Promise<void> 
         select ${appId}::int, kind, day, true, number, 0, received_ms
         from ${await nextMark(tx)}, (
           select 'events' as kind, day, max(received_at_ms) as received_ms from event where app_id = ${appId} group by day
+          union all select 'events', day, 0 from lake_gone g where app_id = ${appId}
+            and not exists (select 1 from event e where e.app_id = ${appId} and e.day = g.day) group by day
           union all select 'orders', day, 0 from orders where app_id = ${appId} group by day
           union all select 'users', registered_day, 0 from user_total where app_id = ${appId} group by registered_day
           union all select 'costs', day, 0 from cost where app_id = ${appId} group by day) known
@@ -114,14 +122,32 @@ export async function noteWritten(tx: Executor, { appId, readUntilMs }: LakeApp)
   await execute(tx, sql`update lake_app set written_until_ms = ${readUntilMs} where app_id = ${appId}`);
 }
 
-/** Forgets all lakes: their files may be of another time than the tables. */
+/**
+ * Forgets all lakes: their files may be of another time than the tables. Files of cold days, which are the only ones that
+ * have these events, still count, and so do their marks.
+ */
 export async function forgetLakes(tx: Executor): Promise<void> {
-  for (const table of LAKE_TABLES) await execute(tx, sql`delete from ${identifier(table)}`);
+  for (const table of ["lake_app", "lake_late"] as const) await execute(tx, sql`delete from ${identifier(table)}`);
+  for (const table of ["lake_mark", "lake_file"] as const) {
+    await execute(
+      tx,
+      sql`delete from ${identifier(table)} t where t.kind <> 'events' or not exists (
+        select 1 from event_day d where d.state = 'cold' and t.day >= d.day and t.day < d.until_day)`,
+    );
+  }
 }
 
-/** Forgets everything about lakes other than this one: their files are not here, or not of this database. */
+/**
+ * Forgets everything about lakes other than this one: their files are not here, or not of this database. Throws when one of
+ * them is the only place of some events.
+ */
 export async function forgetOtherLakes(pool: pg.Pool, lakeId: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
+    const other = (await loadColdLakes(tx)).find((id) => id !== lakeId);
+    if (other !== undefined)
+      throw new Error(
+        `Older days are only in the lake ${other}, and the one in DATA_DIR is ${lakeId}: start with the DATA_DIR that holds it, or restore a backup.`,
+      );
     const others = sql`app_id in (select app_id from lake_app where lake_id <> ${lakeId})`;
     await execute(tx, sql`delete from lake_file where ${others}`);
     await execute(tx, sql`delete from lake_late where ${others}`);

@@ -63,6 +63,16 @@ export async function deleteLakeFiles(tx: Executor, files: readonly LakeFile[]):
   );
 }
 
+/** Makes files count instead of others. Throws when these no longer count. */
+export async function replaceLakeFiles(
+  tx: Executor,
+  old: readonly LakeFile[],
+  files: readonly LakeFile[],
+): Promise<void> {
+  if ((await deleteLakeFiles(tx, old)) !== old.length) throw new Error("Files of the lake were replaced meanwhile.");
+  await insertLakeFiles(tx, files);
+}
+
 /** What is in files, by app and table. */
 export type LakeTotal = Pick<LakeFile, "appId" | "kind" | "rows" | "bytes"> & { days: number; files: number };
 

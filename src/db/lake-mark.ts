@@ -113,6 +113,17 @@ export async function removeLakeMarks(tx: Executor, marks: readonly LakeMark[], 
   await execute(tx, sql`delete from lake_mark m using ${done} where ${isDone} and m.received_ms < ${writtenUntilMs}`);
 }
 
+/**
+ * Takes away the mark of a day that was read when its number was `marked`, or when there was none. False when it has changed:
+ * something has come since.
+ */
+export async function takeLakeMark(tx: Executor, { appId, kind, day }: LakeDay, marked?: number): Promise<boolean> {
+  const own = sql`app_id = ${appId} and kind = ${kind} and day = ${day}::date`;
+  if (marked !== undefined)
+    return (await execute(tx, sql`delete from lake_mark where ${own} and marked = ${marked}`)) > 0;
+  return (await query(tx, sql`select 1 from lake_mark where ${own}`)).length === 0;
+}
+
 /** Notes events by key that came after others received later had been read. */
 export async function noteLateEvents(tx: Executor, late: readonly EventKey[]): Promise<void> {
   if (late.length === 0) return;

@@ -11,6 +11,7 @@ import {
 } from "../domain/postback/postback-moment.ts";
 import type { Occurrence } from "../domain/postback/postback-rule.ts";
 import type { Executor } from "./engine/sql.ts";
+import type { EventRow } from "./event.ts";
 import { ALL_DAYS, type DayRange, loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
 import type { UserAccount } from "./user-account.ts";
 
@@ -21,13 +22,14 @@ type Wanted = Pick<PostbackBook, "events" | "retentionDays" | "hasAdViews">;
 
 /**
  * All moments of one app's users that its rules need, rebuilt from the tables. `days` limits the work: of data recorded
- * by day, only these days are loaded.
+ * by day, only these days are loaded. `cold`: the users' track events that are only in the lake.
  */
 export async function loadPastMoments(
   executor: Executor,
   users: readonly UserAccount[],
-  { book, calendar, days = ALL_DAYS }: { book: Wanted; calendar: Calendar; days?: DayRange },
+  wish: { book: Wanted; calendar: Calendar; days?: DayRange; cold?: readonly EventRow[] },
 ): Promise<UserMoment[]> {
+  const { book, calendar, days = ALL_DAYS, cold = [] } = wish;
   const live = users.filter((user) => !user.isHistory);
   if (live.length === 0) return [];
   const byId = new Map(live.map((user) => [user.clientId, user]));
@@ -39,13 +41,13 @@ export async function loadPastMoments(
     moments.push(...orderMoments(order, user.registeredDay).map((occurrence) => ({ user, occurrence })));
   }
   if (book.retentionDays.size > 0) {
-    for (const first of await loadFirstActivities(executor, live, { daysAfter: [...book.retentionDays], days })) {
+    for (const first of await loadFirstActivities(executor, live, { daysAfter: [...book.retentionDays], days, cold })) {
       const user = byId.get(first.clientId)!;
       moments.push({ user, occurrence: retentionMoment(first, daysBetween(user.registeredDay, first.day)) });
     }
   }
   const names = [...book.events, ...(book.hasAdViews ? ["$AdShow"] : [])];
-  if (names.length > 0) moments.push(...(await eventMoments(executor, byId, { names, book, days })));
+  if (names.length > 0) moments.push(...(await eventMoments(executor, byId, { names, book, days, cold })));
   return moments;
 }
 
@@ -61,13 +63,13 @@ function arrivalMoments(user: UserAccount, calendar: Calendar): Occurrence[] {
 async function eventMoments(
   executor: Executor,
   byId: ReadonlyMap<string, UserAccount>,
-  { names, book, days }: { names: readonly string[]; book: Wanted; days: DayRange },
+  { names, book, days, cold }: { names: readonly string[]; book: Wanted; days: DayRange; cold: readonly EventRow[] },
 ): Promise<UserMoment[]> {
   const moments: UserMoment[] = [];
   const seen = new Map<string, { count: number; micros: number }>();
   // Ad views are counted from the user's first one, so all days are needed.
   const range = book.hasAdViews ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
-  for (const past of await loadPastEvents(executor, [...byId.values()], { names, days: range })) {
+  for (const past of await loadPastEvents(executor, [...byId.values()], { names, days: range, cold })) {
     const user = byId.get(past.clientId)!;
     const { event: name, properties } = past;
     if (book.events.has(name)) moments.push({ user, occurrence: eventMoment(past, { name, properties }) });

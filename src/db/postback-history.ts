@@ -3,8 +3,9 @@ import { REFUND_EVENT } from "../domain/refund.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
+import { type EventRow, eventsWith } from "./event.ts";
 
-/* What the tables still hold about past moments. Each function serves many users at once. */
+/* What the tables still hold about past moments. Each function serves many users at once. `cold`: events that are only in the lake. */
 
 function wanted(users: readonly UserKey[]) {
   return rowsOf("wanted", users, { appId: "int", clientId: "text" });
@@ -44,14 +45,14 @@ export type FirstActivity = UserKey & { day: string; atMs: number; receivedAtMs:
 export async function loadFirstActivities(
   executor: Executor,
   users: readonly UserKey[],
-  { daysAfter, days }: { daysAfter: readonly number[]; days: DayRange },
+  { daysAfter, days, cold }: { daysAfter: readonly number[]; days: DayRange; cold: readonly EventRow[] },
 ): Promise<FirstActivity[]> {
   return query<FirstActivity>(
     executor,
     sql`select distinct on (e.client_id, e.day) e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms
       from ${wanted(users)}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
-      join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
+      join ${eventsWith(cold)} on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
         and e.event <> ${REFUND_EVENT} and e.day - u.registered_day = any(${daysAfter}::int[]) and ${isWithin(days)}
       order by e.client_id, e.day, e.received_at_ms, e.at_ms`,
   );
@@ -71,13 +72,13 @@ export type PastEvent = UserKey & {
 export async function loadPastEvents(
   executor: Executor,
   users: readonly UserKey[],
-  { names, days }: { names: readonly string[]; days: DayRange },
+  { names, days, cold }: { names: readonly string[]; days: DayRange; cold: readonly EventRow[] },
 ): Promise<PastEvent[]> {
   return query<PastEvent>(
     executor,
     sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, e.event,
         e.properties
-      from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      from ${wanted(users)} join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track' and e.event = any(${names}::text[]) and e.event <> ${REFUND_EVENT} and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,
   );

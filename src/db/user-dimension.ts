@@ -3,6 +3,7 @@ import type { Hours } from "../domain/calendar.ts";
 import { CUBE_DIMENSIONS, type FineDimension, type UserMeasure } from "../domain/cube.ts";
 import { shownAdvertiser } from "./ad-account.ts";
 import { identifier, listed, type Sql, sql } from "./engine/sql.ts";
+import type { EventRow } from "./event.ts";
 
 /**
  * The users and days to count; `where` is a condition on the user, aliased u. `fine` are the dimensions wanted beyond
@@ -18,6 +19,8 @@ export type UserRange = {
   hours?: Hours | undefined;
   rules?: "some" | "none";
   measures?: readonly UserMeasure[];
+  /** Of events that are only in the lake, those that tell what users did by the hour. */
+  cold?: readonly EventRow[] | undefined;
 };
 
 /** The platform of a user or an order, as reports show it. */

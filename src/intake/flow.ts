@@ -255,6 +255,8 @@ export class Flow {
         journal: this.#opened.address,
         logLevel: this.#config.logLevel,
         eventRetentionDays: this.#config.eventRetentionDays,
+        dataDir: this.#config.dataDir,
+        lakeMemoryBytes: this.#config.lakeMemoryBytes,
         erasureKey,
         largeTurn: this.#largeTurn,
       },

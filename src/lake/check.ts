@@ -2,8 +2,8 @@ import type pg from "pg";
 import type { Config } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import { Engine } from "./engine.ts";
-import { LakeFolder } from "./lake-folder.ts";
-import { isEngineInstalled, lakeFolderOf } from "./lake-loop.ts";
+import { LakeFolder, lakeFolderOf } from "./lake-folder.ts";
+import { isEngineInstalled } from "./lake-loop.ts";
 import { verifyLake } from "./verify.ts";
 
 /** An app's part of the lake, compared with the tables. Days are those of all tables of the lake. */

@@ -1,10 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { AskAnswer, AskTask } from "./ask.ts";
-import type { Engine, EngineLimits, MergeTask, Packed, PackTask } from "./engine.ts";
+import type { Engine, EngineLimits, MergeTask, Packed, PackTask, RepackTask, Rows } from "./engine.ts";
 import type { EngineAnswer, EngineCall, EngineMethod } from "./engine-worker.ts";
 
 /** What the lake asks of the engine, wherever that runs. */
-export type EngineCalls = Pick<Engine, "pack" | "merge" | "row">;
+export type EngineCalls = Pick<Engine, "pack" | "repack" | "merge" | "row">;
+
+/** What readers of cold events ask of it. */
+export type EngineReads = Pick<Engine, "rows" | "open" | "fetch" | "end" | "rest">;
 
 type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; child: ChildProcess };
 
@@ -12,7 +15,7 @@ type Waiting = { resolve: (result: never) => void; reject: (error: Error) => voi
  * The engine in a process of its own: native code that fails, or a system that runs out of memory, ends that process and
  * never collection. It starts with the first call, and again after it has ended.
  */
-export class EngineProcess implements EngineCalls {
+export class EngineProcess implements EngineCalls, EngineReads {
   readonly #limits: EngineLimits;
   readonly #waiting = new Map<number, Waiting>();
   #child: ChildProcess | undefined;
@@ -29,12 +32,37 @@ export class EngineProcess implements EngineCalls {
     return this.#call("pack", task);
   }
 
+  repack(task: RepackTask): Promise<Packed> {
+    return this.#call("repack", task);
+  }
+
   merge(task: MergeTask): Promise<Packed> {
     return this.#call("merge", task);
   }
 
   row(statement: string): Promise<string[]> {
     return this.#call("row", statement);
+  }
+
+  rows(statement: string): Promise<Rows> {
+    return this.#call("rows", statement);
+  }
+
+  open(statement: string): Promise<number> {
+    return this.#call("open", statement);
+  }
+
+  fetch(cursor: number): Promise<Rows> {
+    return this.#call("fetch", cursor);
+  }
+
+  end(cursor: number): Promise<void> {
+    return this.#call("end", cursor);
+  }
+
+  /** Ends the process while nothing is asked of it. */
+  rest(): void {
+    if (this.#waiting.size === 0) this.stop();
   }
 
   /** Answers one question at a time: the caller waits for the end of the one before. */

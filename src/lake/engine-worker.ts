@@ -6,7 +6,18 @@ import { Engine, type EngineLimits } from "./engine.ts";
 
 /** A call of the process that has started this one. */
 export type EngineCall = { number: number; method: EngineMethod; task: unknown };
-export type EngineMethod = "start" | "pack" | "merge" | "row" | "ask" | "cancel";
+export type EngineMethod =
+  | "start"
+  | "pack"
+  | "repack"
+  | "merge"
+  | "row"
+  | "rows"
+  | "open"
+  | "fetch"
+  | "end"
+  | "ask"
+  | "cancel";
 export type EngineAnswer = { number: number } & ({ result: unknown } | { failure: string });
 
 const ENGINE_PRIORITY = 15;

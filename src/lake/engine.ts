@@ -1,8 +1,10 @@
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
+import type { GoneUser } from "../db/cold-event.ts";
 import type { LakeKind } from "../domain/lake.ts";
 import { messageOf } from "../errors.ts";
+import { keptRows } from "./cold-statements.ts";
 import { makeFolderOf, makeTempFolder, settleFile } from "./lake-folder.ts";
 import { columnsOf, listOfFiles, namesOf, quoted, ROW_BYTES, rowsOfCsv, writeFile } from "./lake-statements.ts";
 
@@ -10,6 +12,15 @@ type Package = typeof import("@duckdb/node-api");
 
 /** Rows of one table that wait in a file as CSV, and the file that each of their days becomes. */
 export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: string; path: string }[] };
+/** The file that a cold day becomes: of its old files, without users who are gone, and of rows that wait as CSV, if there are any. */
+export type RepackTask = {
+  kind: LakeKind;
+  files: readonly string[];
+  gone: readonly GoneUser[];
+  csv: string | undefined;
+  path: string;
+};
+export type Rows = (readonly unknown[])[];
 /** Files of one table and day that become one. */
 export type MergeTask = { kind: LakeKind; files: readonly string[]; path: string };
 export type Packed = { rows: number; bytes: number };
@@ -25,6 +36,8 @@ export class Engine {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   readonly #temp: string;
+  readonly #cursors = new Map<number, Cursor>();
+  #opened = 0;
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, temp: string) {
     this.#instance = instance;
@@ -51,12 +64,16 @@ export class Engine {
 
   /** Writes the rows of each day into a file. A day without rows gets none. */
   async pack(task: PackTask): Promise<Packed[]> {
-    try {
-      return await this.#pack(task, ROW_BYTES.usual);
-    } catch (error) {
-      if (!/maximum line size/i.test(messageOf(error))) throw error;
-      return this.#pack(task, ROW_BYTES.largest);
-    }
+    return withLargeRows((rowBytesMax) => this.#pack(task, rowBytesMax));
+  }
+
+  async repack({ kind, files, gone, csv, path }: RepackTask): Promise<Packed> {
+    const kept = keptRows(namesOf(kind), files, gone);
+    return withLargeRows((rowBytesMax) => {
+      const added =
+        csv === undefined ? "" : ` union all select ${columnsOf(kind)} from ${rowsOfCsv(kind, csv, rowBytesMax)}`;
+      return this.#write(kind, `${kept}${added}`, path);
+    });
   }
 
   async #pack({ kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
@@ -86,6 +103,33 @@ export class Engine {
     return (row ?? []).map(String);
   }
 
+  /** All rows of a statement. Whole numbers must be those of the program. */
+  async rows(statement: string): Promise<Rows> {
+    return (await this.#connection.runAndReadAll(statement)).getRows().map(plainRow);
+  }
+
+  /** Begins a statement whose rows are fetched piece by piece, on a connection of its own. */
+  async open(statement: string): Promise<number> {
+    const connection = await this.#instance.connect();
+    this.#opened += 1;
+    this.#cursors.set(this.#opened, { connection, result: await connection.stream(statement) });
+    return this.#opened;
+  }
+
+  /** The next rows; none at the end. */
+  async fetch(cursor: number): Promise<Rows> {
+    const chunk = await this.#cursors.get(cursor)?.result.fetchChunk();
+    return chunk ? chunk.getRows().map(plainRow) : [];
+  }
+
+  async end(cursor: number): Promise<void> {
+    this.#cursors.get(cursor)?.connection.closeSync();
+    this.#cursors.delete(cursor);
+  }
+
+  /** Nothing rests in the process that asks. */
+  rest(): void {}
+
   async #write(kind: LakeKind, rows: string, path: string): Promise<Packed> {
     await makeFolderOf(path);
     const draft = `${path}.draft`;
@@ -100,8 +144,25 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    for (const cursor of this.#cursors.keys()) await this.end(cursor);
     this.#connection.closeSync();
     this.#instance.closeSync();
     await rm(this.#temp, { recursive: true, force: true });
   }
+}
+
+type Cursor = { connection: DuckDBConnection; result: DuckDBResult };
+
+/** Rows are read through a small buffer first: a large one takes its memory whole. */
+async function withLargeRows<T>(work: (rowBytesMax: number) => Promise<T>): Promise<T> {
+  try {
+    return await work(ROW_BYTES.usual);
+  } catch (error) {
+    if (!/maximum line size/i.test(messageOf(error))) throw error;
+    return work(ROW_BYTES.largest);
+  }
+}
+
+function plainRow(row: readonly unknown[]): unknown[] {
+  return row.map((value) => (typeof value === "bigint" ? Number(value) : value));
 }

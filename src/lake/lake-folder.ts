@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from "node:fs/promises";
+import { link, mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
 import { syncFolder, unlessGone, writeDurably } from "../journal/segment.ts";
 
 /** Longer than any engine works on something. */
 const TEMP_MS_MAX = 24 * 3_600_000;
+
+/** Holds the id of the lake. */
+export const LAKE_ID_FILE = "lake.id";
 
 /** Names one file of the lake. */
 export type FileKey = LakeDay & { name: string };
@@ -26,7 +29,7 @@ export class LakeFolder {
   /** The folder gets an id with its first use, so that the database knows its own lake from a copy or an empty one. */
   static async open(root: string): Promise<LakeFolder> {
     await mkdir(root, { recursive: true, mode: 0o700 });
-    const path = join(root, "lake.id");
+    const path = join(root, LAKE_ID_FILE);
     const known = await readFile(path, "utf8").catch(unlessGone);
     const id = known ?? randomBytes(12).toString("base64url");
     if (known === undefined) await writeDurably(path, id);
@@ -79,9 +82,13 @@ export async function roomIn(root: string, freeBytesMin: number): Promise<number
   return Math.max(0, bavail * bsize - 2 * freeBytesMin);
 }
 
+export function lakeFolderOf({ dataDir }: { dataDir: string }): string {
+  return join(dataDir, "lake");
+}
+
 /** The id of the lake in a folder, or undefined when there is none. */
 export async function readLakeId(root: string): Promise<string | undefined> {
-  return readFile(join(root, "lake.id"), "utf8").catch(unlessGone);
+  return readFile(join(root, LAKE_ID_FILE), "utf8").catch(unlessGone);
 }
 
 /** Where a file is in the folder of a lake. */
@@ -103,12 +110,46 @@ export async function makeTempFolder(root: string): Promise<string> {
   return mkdtemp(join(parent, "engine-"));
 }
 
+/**
+ * Makes a folder in which files of the lake have second names, for whoever reads them for long: they stay there when they
+ * are replaced.
+ */
+export async function makeHeldFolder(root: string): Promise<string> {
+  const parent = tempOf(root);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  return mkdtemp(join(parent, `held-${process.pid}-`));
+}
+
+/** Gives a file a second name in such a folder. */
+export async function holdFile(file: FileKey, { root, held }: { root: string; held: string }): Promise<void> {
+  const path = pathIn(held, file);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await link(pathIn(root, file), path);
+}
+
 /** Removes folders that their processes have left; those in use change more often. */
 async function clearTemp(root: string, beforeMs: number): Promise<void> {
   for (const name of await namesIn(tempOf(root))) {
     const path = join(tempOf(root), name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    if (mtimeMs < beforeMs) await rm(path, { recursive: true, force: true });
+    if (mtimeMs < beforeMs || isLeft(name, mtimeMs)) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Whether files are held for a process that is gone: they may name users who have been erased since. */
+function isLeft(name: string, mtimeMs: number): boolean {
+  const pid = /^held-(\d+)-/.exec(name)?.[1];
+  if (pid === undefined) return false;
+  // In a container, every server may have the same number.
+  return Number(pid) === process.pid ? mtimeMs < performance.timeOrigin : !isRunning(Number(pid));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

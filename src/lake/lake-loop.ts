@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import type pg from "pg";
 import { type Clock, elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { loadColdLakes } from "../db/cold-event.ts";
 import type { Database } from "../db/engine/database.ts";
 import { openPool } from "../db/engine/pool.ts";
 import { loadLakeApps } from "../db/lake-app.ts";
@@ -17,7 +17,7 @@ import { type Loop, startLoop } from "../loop.ts";
 import { Asker } from "./asker.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Lake, type LogOfApps } from "./lake.ts";
-import { LakeFolder, readLakeId, roomIn } from "./lake-folder.ts";
+import { LakeFolder, lakeFolderOf, readLakeId, roomIn } from "./lake-folder.ts";
 
 const IDLE_MS = 1_000;
 /** About how long a turn writes marked days. Then new events are looked for again. */
@@ -32,7 +32,7 @@ const CONNECTIONS = 3;
 const NOT_OURS_MS = 5_000;
 
 export type LakeLoopOptions = {
-  config: Pick<Config, "dataDir" | "diskFreeBytesMin" | "lakeMemoryBytes">;
+  config: Pick<Config, "dataDir" | "diskFreeBytesMin" | "lakeMemoryBytes" | "eventHotDays">;
   log: Log;
   clock: Clock;
   database: Database;
@@ -42,7 +42,7 @@ export type LakeLoopOptions = {
 };
 
 /** The package of the engine, which an installation may leave out. */
-const ENGINE_PACKAGE = "@duckdb/node-api";
+export const ENGINE_PACKAGE = "@duckdb/node-api";
 
 export function isEngineInstalled(): boolean {
   try {
@@ -51,10 +51,6 @@ export function isEngineInstalled(): boolean {
   } catch {
     return false;
   }
-}
-
-export function lakeFolderOf({ dataDir }: Pick<Config, "dataDir">): string {
-  return join(dataDir, "lake");
 }
 
 async function assertRoom(root: string, freeBytesMin: number): Promise<void> {
@@ -66,7 +62,9 @@ async function assertRoom(root: string, freeBytesMin: number): Promise<void> {
 async function clearForeign(pool: pg.Pool, root: string): Promise<void> {
   const id = await readLakeId(root);
   const apps = id === undefined ? [] : await loadLakeApps(pool);
-  if (apps.length > 0 && apps.every(({ lakeId }) => lakeId !== id)) await rm(root, { recursive: true, force: true });
+  if (apps.length === 0 || apps.some(({ lakeId }) => lakeId === id) || (await loadColdLakes(pool)).includes(id!))
+    return;
+  await rm(root, { recursive: true, force: true });
 }
 
 /** How often it is noted that the files are written, where every process can read it. */
@@ -156,7 +154,8 @@ export function startLake(options: LakeLoopOptions): RunningLake {
     try {
       if (!lake) {
         const folder = await LakeFolder.open(root);
-        const begun = new Lake({ pool, folder, engine, journal, clock, log, assertRoom: enoughRoom });
+        const { eventHotDays: hotDays } = config;
+        const begun = new Lake({ pool, folder, engine, journal, clock, log, assertRoom: enoughRoom, hotDays });
         await begun.begin();
         lake = begun;
       }

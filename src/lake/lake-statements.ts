@@ -52,7 +52,12 @@ export function checkedColumns(kind: LakeKind): CheckedColumns {
 }
 
 /** The sums of files, as `loadDaySums` gives those of the tables. */
-export function sumsOf(kind: LakeKind, files: readonly string[]): string {
+export function sumsOfFiles(kind: LakeKind, files: readonly string[]): string {
+  return sumsOfRows(kind, `read_parquet(${listOfFiles(files)}, hive_partitioning = false)`);
+}
+
+/** The same of rows in the columns of a file. */
+export function sumsOfRows(kind: LakeKind, rows: string): string {
   const values = new Map(
     LAKE_TABLES[kind].columns.map(({ name, read, value }) => [
       read.name,
@@ -66,7 +71,7 @@ export function sumsOf(kind: LakeKind, files: readonly string[]): string {
     ...numbers.map((name) => `coalesce(sum(${values.get(name)}::hugeint), 0)`),
     `coalesce(sum(('0x' || left(md5(concat_ws(' ', ${checked})), 8))::bigint::hugeint), 0)`,
   ];
-  return `select ${sums.join(", ")} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
+  return `select ${sums.join(", ")} from ${rows}`;
 }
 
 const ROWS_PER_GROUP = 100_000;

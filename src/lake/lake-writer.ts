@@ -4,14 +4,16 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
+import { loadColdAmong } from "../db/cold-event.ts";
 import { abandon, inTransaction } from "../db/engine/pool.ts";
 import type { EventKey } from "../db/event.ts";
 import { type LakeApp, loadLakeApp, lockLakeApp, noteWritten } from "../db/lake-app.ts";
-import { deleteLakeFiles, insertLakeFiles, type LakeFile, loadLakeFiles } from "../db/lake-file.ts";
+import { insertLakeFiles, type LakeFile, loadLakeFiles, replaceLakeFiles } from "../db/lake-file.ts";
 import { type LakeMark, loadLakeMarks, loadLateEvents, removeLakeMarks, removeLateEvents } from "../db/lake-mark.ts";
 import { type CopiedRows, readDay, readNewEvents } from "../db/lake-source.ts";
 import type { LakeDay, LakeKind } from "../domain/lake.ts";
 import { MIB } from "../limits.ts";
+import { ColdWriter, type Spooled } from "./cold-writer.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { fileName, type LakeFolder } from "./lake-folder.ts";
 
@@ -28,9 +30,6 @@ export type WriterParts = {
   clock: Clock;
   assertRoom: () => Promise<void>;
 };
-
-/** Rows that are in the spool as CSV. Their number is known once the transaction that has read them is over. */
-type Spooled = { csv: string; copied: CopiedRows };
 
 /** Rows of a table of an app, and the days on which they may be. */
 type Rows = Spooled & { kind: LakeKind; appId: number; days: readonly string[] };
@@ -51,11 +50,13 @@ export type ReadDay = {
  */
 export class LakeWriter {
   readonly #parts: WriterParts;
+  readonly #cold: ColdWriter;
   /** Files that no longer count. Questions that are being answered may still read them. */
   readonly #retired: { file: LakeFile; atMs: number }[] = [];
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    this.#cold = new ColdWriter({ ...parts, spool: (tx, rows) => this.#spool(tx, rows) });
   }
 
   /** Writes the events received since the last time. Returns their number. */
@@ -77,7 +78,10 @@ export class LakeWriter {
       if (!app?.isBegun) return undefined;
       const marks = (await loadLakeMarks(tx, appId)).filter(({ kind }) => kind === "events");
       const late = await loadLateEvents(tx, { appId, limit: LATE_MAX });
-      const days = [...new Set([...marks, ...late].map(({ day }) => day))];
+      const all = [...new Set([...marks, ...late].map(({ day }) => day))];
+      // A cold day is written as a whole.
+      const cold = new Set(await loadColdAmong(tx, all));
+      const days = all.filter((day) => !cold.has(day));
       const range = { appId, days, fromMs: app.writtenUntilMs, untilMs: app.readUntilMs, late: late.length };
       const isNone = days.length === 0 || (range.fromMs === range.untilMs && late.length === 0);
       const spooled = isNone ? undefined : await this.#spool(tx, readNewEvents(tx, range));
@@ -118,11 +122,18 @@ export class LakeWriter {
     const files = await this.#pack({ ...spooled, ...day, days: [day.day] });
     await inTransaction(this.#parts.pool, async (tx) => {
       await assertUnchanged(tx, app);
-      await replaceFiles(tx, old, files);
+      await replaceLakeFiles(tx, old, files);
       await removeLateEvents(tx, late);
       await removeLakeMarks(tx, marks, app.writtenUntilMs);
     });
     this.#retire(old);
+  }
+
+  /** Writes a cold day as a whole. False when something has come meanwhile. */
+  async writeColdDay(day: LakeDay): Promise<boolean> {
+    const retired = await this.#cold.write(day);
+    this.#retire(retired ?? []);
+    return retired !== undefined;
   }
 
   /** Makes one file of several of a day. */
@@ -136,7 +147,7 @@ export class LakeWriter {
     if (packed.rows !== rows) throw new Error(`Files of ${kind}, ${day}, have ${packed.rows} rows instead of ${rows}.`);
     await inTransaction(pool, async (tx) => {
       await assertUnchanged(tx, app);
-      await replaceFiles(tx, old, [{ ...key, ...packed, writtenAtMs: clock() }]);
+      await replaceLakeFiles(tx, old, [{ ...key, ...packed, writtenAtMs: clock() }]);
     });
     this.#retire(old);
   }
@@ -145,7 +156,7 @@ export class LakeWriter {
   async drop(app: LakeApp, old: readonly LakeFile[]): Promise<void> {
     await inTransaction(this.#parts.pool, async (tx) => {
       await assertUnchanged(tx, app);
-      await replaceFiles(tx, old, []);
+      await replaceLakeFiles(tx, old, []);
     });
     this.#retire(old);
   }
@@ -223,9 +234,4 @@ export class LakeWriter {
 
 async function assertUnchanged(tx: pg.PoolClient, app: LakeApp): Promise<void> {
   if (!(await lockLakeApp(tx, app))) throw new Error("Somebody else has written to the lake meanwhile.");
-}
-
-async function replaceFiles(tx: pg.PoolClient, old: readonly LakeFile[], files: readonly LakeFile[]): Promise<void> {
-  if ((await deleteLakeFiles(tx, old)) !== old.length) throw new Error("Files of the lake were replaced meanwhile.");
-  await insertLakeFiles(tx, files);
 }

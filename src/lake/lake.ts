@@ -2,6 +2,7 @@ import type pg from "pg";
 import { type Clock, elapsedMs } from "../clock.ts";
 import { type AppRules, loadAppRules } from "../db/app.ts";
 import { isAppliedUnmarked } from "../db/apply-holder.ts";
+import { forgetGone, loadColdAmong, loadColdNames } from "../db/cold-event.ts";
 import { isLockRefused } from "../db/engine/failure.ts";
 import { inTransaction } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
@@ -28,6 +29,7 @@ import { filesToMerge } from "../domain/lake-merge.ts";
 import { isDayDue, isOverdue } from "../domain/lake-schedule.ts";
 import type { Log } from "../log.ts";
 import type { EngineCalls } from "./engine-process.ts";
+import { Freezer } from "./freezer.ts";
 import { isThere, type LakeFolder } from "./lake-folder.ts";
 import { LakeWriter, type ReadDay } from "./lake-writer.ts";
 
@@ -38,6 +40,7 @@ const READ_REST_FACTOR = 4;
 /** How long a file that no longer counts stays for those who are reading it. */
 const RETIRED_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const FREEZE_EVERY_MS = 10 * 60_000;
 /** How long what has failed rests. */
 const FAILED_REST_MS = 60_000;
 /** How far receipts may lie ahead of this process's clock. */
@@ -54,12 +57,15 @@ export type LakeParts = {
   clock: Clock;
   log: Log;
   assertRoom: () => Promise<void>;
+  /** Older days are only in the lake; 0: none are. */
+  hotDays?: number;
 };
 
 /** Keeps the files of the lake in step with the tables. */
 export class Lake {
   readonly #parts: LakeParts;
   readonly #writer: LakeWriter;
+  readonly #freezer: Freezer;
   /** When a day was last written as a whole, and how long that took. */
   readonly #written = new Map<string, { endedAtMs: number; tookMs: number }>();
   /** Apps whose files may be merged. */
@@ -68,10 +74,12 @@ export class Lake {
   #failure: unknown;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
+  #frozenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: LakeParts) {
     this.#parts = parts;
     this.#writer = new LakeWriter(parts);
+    this.#freezer = new Freezer(parts);
   }
 
   /** Finds out what of the files counts, once this process has the duty to write them. */
@@ -97,7 +105,18 @@ export class Lake {
       if (isOut()) break;
       this.#toMerge.delete(appId);
     }
+    if (startedMs >= this.#frozenAtMs + FREEZE_EVERY_MS) {
+      await this.#attempt("freeze", () => this.freeze(isOut));
+      // What there was no time for is next.
+      if (!isOut()) this.#frozenAtMs = startedMs;
+    }
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Takes days out of the table that are old enough and that the files hold. */
+  async freeze(isOut: () => boolean = () => false): Promise<boolean> {
+    const { clock, hotDays = 0 } = this.#parts;
+    return hotDays > 0 && (await this.#freezer.freeze({ hotDays, nowMs: clock(), isOut })) > 0;
   }
 
   /**
@@ -214,10 +233,17 @@ export class Lake {
 
   /** Writes days as wholes. Each is read from the database while the engine packs the one before. */
   async #writeDays(marks: readonly LakeMark[], isOut: () => boolean): Promise<void> {
+    const ofEvents = marks.filter(({ kind }) => kind === "events").map(({ day }) => day);
+    const cold = new Set(await loadColdAmong(this.#parts.pool, [...new Set(ofEvents)]));
     let before: Promise<unknown> = Promise.resolve();
     for (const mark of marks) {
       if (isOut()) break;
       const startedMs = elapsedMs();
+      if (mark.kind === "events" && cold.has(mark.day)) {
+        await before;
+        before = this.#attempt(keyOf(mark), () => this.#writeColdDay(mark));
+        continue;
+      }
       const read = await this.#attempt(keyOf(mark), () => this.#writer.readDay(mark));
       await before;
       if (read) before = this.#attempt(keyOf(mark), () => this.#writeDay(read, startedMs));
@@ -229,6 +255,12 @@ export class Lake {
     await this.#writer.writeDay(read);
     this.#written.set(keyOf(read.day), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
     this.#toMerge.add(read.day.appId);
+  }
+
+  async #writeColdDay(mark: LakeMark): Promise<void> {
+    const startedMs = elapsedMs();
+    if (!(await this.#writer.writeColdDay(mark))) return;
+    this.#written.set(keyOf(mark), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
   }
 
   async #mergeOne(appId: number): Promise<boolean> {
@@ -274,11 +306,13 @@ export class Lake {
       this.#toMerge.add(app.appId);
     }
     await this.sweep();
+    await this.#freezer.tidy();
   }
 
   async #dropGone(app: LakeApp): Promise<void> {
     const files = await loadFilesOfDroppedDays(this.#parts.pool, app.appId);
     if (files.length > 0) await this.#writer.drop(app, files);
+    await forgetGone(this.#parts.pool, app.appId);
   }
 
   /** Days of which a file is missing or has another size are written again: somebody has removed it. */
@@ -287,11 +321,19 @@ export class Lake {
     const missing: LakeFile[] = [];
     for (const file of await loadAllLakeFiles(pool))
       if (!(await isThere(folder.pathOf(file), file.bytes))) missing.push(file);
-    if (missing.length === 0) return;
-    log.warn({ files: missing.length }, "Files of the lake are missing; their days are written again.");
-    const days = byDay(missing).map(([file]) => ({ ...file!, again: true, receivedMs: 0 }));
+    const cold = missing.length > 0 ? await loadColdNames(pool) : new Set<string>();
+    const lost = missing.filter(({ name }) => cold.has(name));
+    if (lost.length > 0)
+      log.error(
+        { files: lost.map((file) => folder.pathOf(file)) },
+        "Files of the lake are missing or have another size. No table has their events: put them back from a backup.",
+      );
+    const again = missing.filter(({ name }) => !cold.has(name));
+    if (again.length === 0) return;
+    log.warn({ files: again.length }, "Files of the lake are missing; their days are written again.");
+    const days = byDay(again).map(([file]) => ({ ...file!, again: true, receivedMs: 0 }));
     await inTransaction(pool, async (tx) => {
-      await deleteLakeFiles(tx, missing);
+      await deleteLakeFiles(tx, again);
       await markLake(tx, days, clock());
     });
   }

@@ -3,8 +3,8 @@ import type { Config } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import { ask } from "./ask.ts";
 import { Asker } from "./asker.ts";
-import { LakeFolder } from "./lake-folder.ts";
-import { isEngineInstalled, lakeFolderOf } from "./lake-loop.ts";
+import { LakeFolder, lakeFolderOf } from "./lake-folder.ts";
+import { isEngineInstalled } from "./lake-loop.ts";
 
 /** Answers questions in this process, which is a command that does nothing else. */
 export async function localAsker(config: Config): Promise<Asker> {

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { loadColdAmong } from "../db/cold-event.ts";
 import { inTransaction } from "../db/engine/pool.ts";
 import { loadLakeApp } from "../db/lake-app.ts";
 import { loadDaySums, loadStoredDays, loadStoredEvents } from "../db/lake-check.ts";
-import { loadLakeFiles } from "../db/lake-file.ts";
+import { type LakeFile, loadLakeFiles } from "../db/lake-file.ts";
 import { loadLakeMarks, loadLateEvents } from "../db/lake-mark.ts";
 import { addDays } from "../domain/calendar.ts";
 import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
 import type { EngineCalls } from "./engine-process.ts";
-import type { LakeFolder } from "./lake-folder.ts";
-import { checkedColumns, sumsOf } from "./lake-statements.ts";
+import { isThere, type LakeFolder } from "./lake-folder.ts";
+import { checkedColumns, sumsOfFiles } from "./lake-statements.ts";
 
 /** "waits": something of the day is not written yet, which is no fault. */
 export type CheckedDay = LakeDay & { outcome: "equal" | "different" | "waits"; rows: number; storedRows: number };
@@ -50,7 +51,7 @@ async function loadDays(tx: pg.PoolClient, appId: number): Promise<LakeDay[]> {
   return wanted;
 }
 
-async function checkDay(parts: Parts, day: LakeDay): Promise<CheckedDay> {
+export async function checkDay(parts: Parts, day: LakeDay): Promise<CheckedDay> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await inTransaction(parts.pool, (tx) => checkOnce(tx, parts, day), "snapshot");
@@ -66,16 +67,42 @@ async function checkOnce(tx: pg.PoolClient, { folder, engine }: Parts, wanted: L
   const app = await loadLakeApp(tx, appId);
   if (!app?.isBegun) return { ...wanted, outcome: "waits", rows: 0, storedRows: 0 };
   const files = await loadLakeFiles(tx, { appId, kind, fromDay: day, untilDay: addDays(day, 1) });
-  const columns = checkedColumns(kind);
-  const stored = await loadDaySums(tx, wanted, { receivedBeforeMs: app.writtenUntilMs, columns });
-  const paths = files.map((file) => folder.pathOf(file));
-  const written = paths.length === 0 ? stored.map(() => "0") : await engine.row(sumsOf(kind, paths));
-  const rows = { rows: Number(written[0]), storedRows: Number(stored[0]) };
-  if (stored.join() === written.join()) return { ...wanted, outcome: "equal", ...rows };
   const isMarked = (await loadLakeMarks(tx, appId)).some(
     (mark) => mark.kind === kind && mark.day === day && mark.again,
   );
+  const columns = checkedColumns(kind);
+  const stored = await loadDaySums(tx, wanted, { receivedBeforeMs: app.writtenUntilMs, columns });
+  const paths = files.map((file) => folder.pathOf(file));
+  if (kind === "events" && (await loadColdAmong(tx, [day])).length > 0) {
+    const checked = await checkCold({ folder, engine }, files);
+    const storedRows = checked.rows + Number(stored[0]);
+    const isSound = checked.isWhole && (isMarked || Number(stored[0]) === 0);
+    return {
+      ...wanted,
+      outcome: isSound ? (isMarked ? "waits" : "equal") : "different",
+      rows: checked.rows,
+      storedRows,
+    };
+  }
+  const written = paths.length === 0 ? stored.map(() => "0") : await engine.row(sumsOfFiles(kind, paths));
+  const rows = { rows: Number(written[0]), storedRows: Number(stored[0]) };
+  if (stored.join() === written.join()) return { ...wanted, outcome: "equal", ...rows };
   const isLate =
     kind === "events" && (await loadLateEvents(tx, { appId, limit: LATE_LOOKED_AT })).some((e) => e.day === day);
   return { ...wanted, outcome: isMarked || isLate ? "waits" : "different", ...rows };
+}
+
+/** The files of a cold day are the only ones that have it: they must be there, be readable and have as many rows as were written. */
+async function checkCold(
+  { folder, engine }: Pick<Parts, "folder" | "engine">,
+  files: readonly LakeFile[],
+): Promise<{ rows: number; isWhole: boolean }> {
+  let [rows, isWhole] = [0, true];
+  for (const file of files) {
+    const path = folder.pathOf(file);
+    const [read] = (await isThere(path, file.bytes)) ? await engine.row(sumsOfFiles(file.kind, [path])) : ["0"];
+    rows += Number(read);
+    isWhole &&= Number(read) === file.rows;
+  }
+  return { rows, isWhole };
 }

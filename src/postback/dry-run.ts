@@ -1,11 +1,14 @@
 import type pg from "pg";
 import type { AppRules } from "../db/app.ts";
+import { holdDays } from "../db/apply-holder.ts";
+import { COLD_NOWHERE, type ColdEvents } from "../db/cold-event.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import type { EventRow } from "../db/event.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
 import { ALL_DAYS, type DayRange } from "../db/postback-history.ts";
 import { countUsers, pageUsers, type UserAccount } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution/attribution.ts";
-import { calendarOf } from "../domain/calendar.ts";
+import { addDays, calendarOf } from "../domain/calendar.ts";
 import { AD_MOMENTS, ownEventOf, retentionDaysOf } from "../domain/postback/moment-name.ts";
 import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
 import { isToldOnce, type Judgement, judge, type PostbackRule } from "../domain/postback/postback-rule.ts";
@@ -32,6 +35,8 @@ export type DryRunOptions = {
   progress?: (done: number, total: number) => void;
   /** Whether the caller has gone and nobody waits for the answer. */
   isUnwanted?: () => boolean;
+  /** Where events are read that are only in the lake. */
+  cold?: ColdEvents;
 };
 
 /**
@@ -50,8 +55,10 @@ export async function dryRun(
   const users = await inTransaction(
     pool,
     async (tx) => {
+      await holdDays(tx);
       const total = await countUsers(tx, app.appId);
-      const wanted = { rule: tried, days: options.days, connectors: await loadConnectors(tx, app.appId) };
+      const { days, cold = COLD_NOWHERE } = options;
+      const wanted = { rule: tried, days, cold, connectors: await loadConnectors(tx, app.appId) };
       await preferIndexes(tx);
       let [done, afterClientId] = [0, ""];
       for (;;) {
@@ -74,14 +81,14 @@ export async function dryRun(
   return { users, sent: sum("sent"), amount_cents: sum("amount_cents"), skipped: sum("skipped"), platforms };
 }
 
-type Wanted = { rule: PostbackRule; days: DayRange; connectors: Connectors };
+type Wanted = { rule: PostbackRule; days: DayRange; cold: ColdEvents; connectors: Connectors };
 type Judged = { user: UserAccount; judgement: Judgement; traceId: string; day: string };
 
 async function judgedOf(
   tx: pg.PoolClient,
   { timeZone }: Pick<AppRules, "timeZone">,
   users: readonly UserAccount[],
-  { rule, days, connectors }: Wanted,
+  { rule, days, cold, connectors }: Wanted,
 ): Promise<Judged[]> {
   const [event, retentionDays] = [ownEventOf(rule.moment), retentionDaysOf(rule.moment)];
   const book = {
@@ -91,10 +98,32 @@ async function judgedOf(
   };
   // A conversion that is reported once per user may have happened before these days.
   const looked = isToldOnce(rule.eventType) ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
-  const moments = await loadPastMoments(tx, users, { book, calendar: calendarOf(timeZone), days: looked });
+  const past = await loadCold(tx, users, { book, days: looked, cold });
+  const moments = await loadPastMoments(tx, users, { book, calendar: calendarOf(timeZone), days: looked, cold: past });
   const judged = onePerSubject(moments.flatMap((moment) => judgedMoment(rule, moment, connectors)));
   return judged.filter(({ day }) => day >= days.fromDay && day <= days.toDay);
 }
+
+/** The users' events that are only in the lake and that the rule is about: those of its name, or of certain days. */
+async function loadCold(
+  tx: pg.PoolClient,
+  users: readonly UserAccount[],
+  { book, days, cold }: { book: Book; days: DayRange; cold: ColdEvents },
+): Promise<EventRow[]> {
+  const [first] = users;
+  if (!first) return [];
+  const wish = { appId: first.appId, clientIds: users.map(({ clientId }) => clientId) };
+  const untilDay = addDays(days.toDay, 1);
+  const names = [...book.events, ...(book.hasAdViews ? ["$AdShow"] : [])];
+  // Ad views are counted from the user's first one.
+  const fromDay = book.hasAdViews ? ALL_DAYS.fromDay : days.fromDay;
+  if (names.length > 0) return cold.load(tx, { ...wish, names, fromDay, untilDay });
+  if (book.retentionDays.size === 0) return [];
+  const active = users.flatMap((user) => [...book.retentionDays].map((after) => addDays(user.registeredDay, after)));
+  return cold.load(tx, { ...wish, days: [...new Set(active)], fromDay, untilDay });
+}
+
+type Book = { events: ReadonlySet<string>; retentionDays: ReadonlySet<number>; hasAdViews: boolean };
 
 /** The judgements on a moment; none for users whom the rule does not concern. */
 function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment, connectors: Connectors): Judged[] {

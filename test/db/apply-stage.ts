@@ -3,6 +3,7 @@ import type pg from "pg";
 import { type Applied, Applier } from "../../src/apply/applier.ts";
 import type { App } from "../../src/db/app.ts";
 import { claimApply } from "../../src/db/apply-holder.ts";
+import type { ColdEvents } from "../../src/db/cold-event.ts";
 import { emptyFacts, endReplay } from "../../src/db/facts.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { listSetAside, type SetAsideRow } from "../../src/db/set-aside.ts";
@@ -27,6 +28,8 @@ export class ApplyStage {
   term: string;
   /** Whether each app has transactions of its own, as in a distributed database; undefined: where it is one. */
   byApp: boolean | undefined;
+  /** Reads events that are only in the lake. */
+  cold: ColdEvents | undefined;
   #applier: Applier | undefined;
 
   private constructor(database: TempDatabase, app: App, journal: Journal, term: string) {
@@ -78,6 +81,7 @@ export class ApplyStage {
       erasureKey: ERASURE_KEY,
       term: () => this.term,
       ...(this.byApp !== undefined && { byApp: this.byApp }),
+      ...(this.cold && { cold: this.cold }),
     });
   }
 

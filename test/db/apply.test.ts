@@ -34,7 +34,8 @@ async function wholeBatch(): Promise<Batch> {
 }
 
 const context = async () => ({
-  parts: await loadEventParts(stage.pool),
+  partitions: { partsAt: loadEventParts },
+  cold: undefined,
   weeks: new Map(),
   names: new ObservedNames(),
   erasureDigest: new ErasureDigest(ERASURE_KEY),

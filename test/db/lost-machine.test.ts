@@ -9,6 +9,7 @@ import type { ApplyThread } from "../../src/apply/apply-thread.ts";
 import type { WorkerMessage, WorkerSettings } from "../../src/apply/worker.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
 import { Server as DatabaseServer } from "../../src/db/server/server.ts";
+import { MIB } from "../../src/limits.ts";
 import { ROOT } from "../process/launch.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { connectionTo } from "../support/shared-server.ts";
@@ -75,6 +76,8 @@ function settings(): Omit<WorkerSettings, "written"> {
     journal: { kind: "file", id: stage.journal.id, dir: stage.journal.dir },
     logLevel: "silent",
     eventRetentionDays: 0,
+    dataDir: stage.journal.dir,
+    lakeMemoryBytes: 256 * MIB,
     erasureKey: ERASURE_KEY,
     terms: [stage.term],
     sessionName: "apply",

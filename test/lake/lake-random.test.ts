@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Lake } from "../../src/lake/lake.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
-import { log } from "../db/temp-database.ts";
-import { LakeStage } from "./lake-stage.ts";
+import { failingEngine, LakeStage } from "./lake-stage.ts";
 
 let stage: LakeStage;
 beforeAll(async () => {
@@ -60,31 +58,10 @@ async function perform(act: Act): Promise<void> {
 
 /** The lake writes until a call of the engine fails, before it or after it, and the next process takes over. */
 async function crash(after: number): Promise<void> {
-  const { apply, folder, engine } = stage;
-  let calls = 0;
-  const failing = async <T>(work: () => Promise<T>): Promise<T> => {
-    calls += 1;
-    if (calls > after && after % 2 === 0) throw new Error("crash");
-    const done = await work();
-    if (calls > after) throw new Error("crash");
-    return done;
-  };
-  const broken = {
-    pack: (task: Parameters<typeof engine.pack>[0]) => failing(() => engine.pack(task)),
-    merge: (task: Parameters<typeof engine.merge>[0]) => failing(() => engine.merge(task)),
-    row: (statement: string) => engine.row(statement),
-  };
-  const journal = { id: apply.journal.id, partitionOf: () => 0 };
-  const lake = new Lake({
-    pool: apply.pool,
-    folder,
-    engine: broken,
-    journal,
-    clock: () => stage.nowMs,
-    log,
-    assertRoom: async () => {},
-  });
-  await lake.catchUp().catch(() => {});
+  await stage
+    .newLake(failingEngine(stage.engine, after))
+    .catchUp()
+    .catch(() => {});
   stage.lake = stage.newLake();
   await stage.lake.begin();
 }

@@ -5,7 +5,9 @@ import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { type LakeFile, loadAllLakeFiles } from "../../src/db/lake-file.ts";
 import { LAKE_KINDS, type LakeKind } from "../../src/domain/lake.ts";
+import { ColdReader } from "../../src/lake/cold-reader.ts";
 import { Engine } from "../../src/lake/engine.ts";
+import type { EngineCalls } from "../../src/lake/engine-process.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { MIB } from "../../src/limits.ts";
@@ -23,13 +25,18 @@ export class LakeStage {
   readonly engine: Engine;
   readonly folder: LakeFolder;
   lake: Lake;
+  readonly cold: ColdReader;
   /** The lake's clock. */
   nowMs = LATER_MS;
+  /** Days that stay in the table; 0: all. */
+  hotDays = 0;
 
   private constructor(apply: ApplyStage, engine: Engine, folder: LakeFolder) {
     this.apply = apply;
     this.engine = engine;
     this.folder = folder;
+    this.cold = new ColdReader({ engine, root: folder.root });
+    apply.cold = this.cold;
     this.lake = this.newLake();
   }
 
@@ -41,8 +48,8 @@ export class LakeStage {
     return stage;
   }
 
-  newLake(): Lake {
-    const { apply, engine, folder } = this;
+  newLake(engine: EngineCalls = this.engine): Lake {
+    const { apply, folder, hotDays } = this;
     const journal = { id: apply.journal.id, partitionOf: () => 0 };
     return new Lake({
       pool: apply.pool,
@@ -52,6 +59,7 @@ export class LakeStage {
       clock: () => this.nowMs,
       log,
       assertRoom: async () => {},
+      hotDays,
     });
   }
 
@@ -134,3 +142,21 @@ const STORED: Readonly<Record<LakeKind, string>> = {
   costs: `select app_id, day, ad_platform, advertiser_id, gid, aid, cid as creative, csite, channel, os_platform,
     turbo_promoted_object_id, impressions, clicks, cost_e4 from cost`,
 };
+
+/** An engine whose calls fail after some, before or after they are done. */
+export function failingEngine(engine: Engine, after: number): EngineCalls {
+  let calls = 0;
+  const failing = async <T>(work: () => Promise<T>): Promise<T> => {
+    calls += 1;
+    if (calls > after && after % 2 === 0) throw new Error("crash");
+    const done = await work();
+    if (calls > after) throw new Error("crash");
+    return done;
+  };
+  return {
+    pack: (task) => failing(() => engine.pack(task)),
+    repack: (task) => failing(() => engine.repack(task)),
+    merge: (task) => failing(() => engine.merge(task)),
+    row: (statement) => failing(() => engine.row(statement)),
+  };
+}

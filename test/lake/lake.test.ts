@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { storeCosts } from "../../src/db/cost.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { moveReadUntil } from "../../src/db/lake-app.ts";
-import type { MergeTask, PackTask } from "../../src/lake/engine.ts";
+import type { MergeTask, PackTask, RepackTask } from "../../src/lake/engine.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeWriter } from "../../src/lake/lake-writer.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
@@ -248,6 +248,7 @@ test("a day that cannot be written keeps no other waiting, and is told", async (
       if (task.days.some(({ day }) => day === "2024-06-15")) throw new Error("Broken.");
       return engine.pack(task);
     },
+    repack: (task: RepackTask) => engine.repack(task),
     merge: (task: MergeTask) => engine.merge(task),
     row: (statement: string) => engine.row(statement),
   };

@@ -1,5 +1,6 @@
 import type { EventKey } from "../../db/event.ts";
 import type { MarkedDay } from "../../db/lake-mark.ts";
+import type { EventParts } from "../../domain/event/event-part.ts";
 
 /** New events as far as the lake must know of them. */
 export class LakeNews {
@@ -9,9 +10,12 @@ export class LakeNews {
   /** Those that come after others received later have been read. */
   readonly late: EventKey[] = [];
 
+  readonly #parts: EventParts;
+
   /** `readUntilMs`: up to which receipt events are read, for the apps that have a lake. */
-  constructor(readUntilMs: ReadonlyMap<number, number>) {
+  constructor(readUntilMs: ReadonlyMap<number, number>, parts: EventParts) {
     this.#readUntilMs = readUntilMs;
+    this.#parts = parts;
   }
 
   get isWanted(): boolean {
@@ -22,8 +26,10 @@ export class LakeNews {
     const untilMs = this.#readUntilMs.get(event.appId);
     if (untilMs === undefined) return;
     const { appId, clientId, day, atMs, fingerprint, receivedAtMs } = event;
-    if (receivedAtMs < untilMs) this.late.push({ appId, clientId, day, atMs, fingerprint });
     const mark = this.#markOf(appId, day);
+    // A cold day is written as a whole, with everything that its partition holds.
+    if (mark.again) return;
+    if (receivedAtMs < untilMs) this.late.push({ appId, clientId, day, atMs, fingerprint });
     if (mark.receivedMs < receivedAtMs) mark.receivedMs = receivedAtMs;
   }
 
@@ -31,7 +37,8 @@ export class LakeNews {
   #markOf(appId: number, day: string): MarkedDay {
     if (this.#last?.day === day && this.#last.appId === appId) return this.#last;
     const key = `${appId} ${day}`;
-    this.#last = this.#days.get(key) ?? { appId, kind: "events", day, again: false, receivedMs: 0 };
+    const again = this.#parts.stateOf(day) === "cold";
+    this.#last = this.#days.get(key) ?? { appId, kind: "events", day, again, receivedMs: 0 };
     this.#days.set(key, this.#last);
     return this.#last;
   }

@@ -44,7 +44,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   let storedEvents = 0;
   let duplicates = 0;
   for (const event of entry.events) {
-    if (stored.parts.stateOf(event.day) !== "open") {
+    if (!stored.parts.takes(event.day)) {
       ledger.add(head, "too_old", 1);
     } else if (seen.has(event.fingerprint)) {
       duplicates += 1;

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { ColdEvents } from "../../db/cold-event.ts";
 import { loadDaysOfUsers, markSlices } from "../../db/dirty-day.ts";
 import { eraseUser, loadAcceptedDays, noteErasure } from "../../db/erased-user.ts";
 import { tellGone } from "../../db/gone-client.ts";
@@ -7,6 +8,7 @@ import { loadUsers } from "../../db/user-account.ts";
 import type { Slice } from "../../domain/cube.ts";
 import type { ErasureEntry } from "../entry/decode.ts";
 import type { ErasureContext } from "../facts/erasures.ts";
+import { eraseCold } from "./cold.ts";
 import { uncountUser } from "./totals.ts";
 
 /**
@@ -19,7 +21,7 @@ import { uncountUser } from "./totals.ts";
 export async function applyErasure(
   tx: pg.PoolClient,
   entry: ErasureEntry,
-  { journalId = "", erasureDigest }: ErasureContext,
+  { journalId = "", erasureDigest, cold }: ErasureContext & { cold: ColdEvents | undefined },
 ): Promise<void> {
   const key = entry.user;
   const { appId } = key;
@@ -37,6 +39,7 @@ export async function applyErasure(
   for (const digest of digests)
     await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
   await markLakeOfUser(tx, key, atMs);
+  await eraseCold(tx, cold, { user, atMs });
   await tellGone(tx, key);
   const orders = await eraseUser(tx, key, atMs);
   if (user) await uncountUser(tx, user, orders);

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { ColdEvents } from "../../db/cold-event.ts";
 import { restoreEarlierPostbacks } from "../../db/earlier-postback.ts";
 import type { Order } from "../../db/orders.ts";
 import { insertOutbox } from "../../db/outbox.ts";
@@ -18,6 +19,7 @@ import { UserMap } from "../entry/user-map.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Decided } from "./attribution.ts";
+import { loadColdTracks } from "./cold.ts";
 import { callbackRows } from "./own-callbacks.ts";
 import { createdAt, type Row } from "./postback-row.ts";
 
@@ -84,14 +86,24 @@ function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
 export async function writePostbacks(
   tx: pg.PoolClient,
   facts: Facts,
-  { rows, regrouped, receivedAtMs }: { rows: readonly Row[]; regrouped: readonly UserAccount[]; receivedAtMs: number },
+  {
+    rows,
+    regrouped,
+    receivedAtMs,
+    cold,
+  }: {
+    rows: readonly Row[];
+    regrouped: readonly UserAccount[];
+    receivedAtMs: number;
+    cold: ColdEvents | undefined;
+  },
 ): Promise<void> {
   const { settings, users } = facts;
   if (!settings.hasBooks()) return;
   const moved = users.judgedAnew().filter((user) => settings.of(user.appId).book?.tellsPlatforms);
   const withdrawn = await withdrawPostbacks(tx, moved);
   const madeFor = new Map(withdrawn.map((row) => [postbackKeyText(row), row.madeFor]));
-  const again = (await judgeAgain(tx, settings, moved)).map((row) => {
+  const again = (await judgeAgain(tx, settings, { moved, cold })).map((row) => {
     const name = madeFor.get(postbackKeyText(row.postback));
     return name === undefined ? row : { ...row, postback: { ...row.postback, madeFor: name } };
   });
@@ -118,13 +130,17 @@ export async function writePostbacks(
   await showPostbacksInOrders(tx, [...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
-async function judgeAgain(tx: pg.PoolClient, settings: AppSettings, moved: readonly UserAccount[]): Promise<Row[]> {
+async function judgeAgain(
+  tx: pg.PoolClient,
+  settings: AppSettings,
+  { moved, cold }: { moved: readonly UserAccount[]; cold: ColdEvents | undefined },
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (const appId of new Set(moved.map((user) => user.appId))) {
     const { book, calendar } = settings.of(appId);
     if (!book) continue;
     const users = moved.filter((user) => user.appId === appId);
-    const moments = await loadPastMoments(tx, users, { book, calendar });
+    const moments = await loadPastMoments(tx, users, { book, calendar, cold: await loadColdTracks(tx, cold, users) });
     // In the order of receipt, as they were judged the first time.
     moments.sort((left, right) => left.occurrence.receivedAtMs - right.occurrence.receivedAtMs);
     for (const moment of moments) rows.push(...rowsOf(settings, moment));

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { noteAdRevenueChanges } from "../../db/ad-revenue-change.ts";
+import type { ColdEvents } from "../../db/cold-event.ts";
 import { loadTrackEvents } from "../../db/event.ts";
 import { loadEventParts } from "../../db/event-day.ts";
 import { loadPayments } from "../../db/orders.ts";
@@ -13,6 +14,7 @@ import { UserMap } from "../entry/user-map.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
+import { loadColdTracks } from "./cold.ts";
 
 const USERS_AT_ONCE = 200;
 
@@ -23,11 +25,11 @@ const USERS_AT_ONCE = 200;
 export async function recountDays(
   tx: pg.PoolClient,
   settings: AppSettings,
-  { users, receivedAtMs }: { users: readonly UserAccount[]; receivedAtMs: number },
+  { users, receivedAtMs, cold }: { users: readonly UserAccount[]; receivedAtMs: number; cold: ColdEvents | undefined },
 ): Promise<void> {
   for (let at = 0; at < users.length; at += USERS_AT_ONCE) {
     const some = users.slice(at, at + USERS_AT_ONCE);
-    const counted = await countDays(tx, settings, some);
+    const counted = await countDays(tx, settings, { users: some, cold });
     await deleteUserDays(tx, some);
     await addUserDays(tx, counted);
     // Their shares of pulled revenue were deleted with the old days.
@@ -35,7 +37,11 @@ export async function recountDays(
   }
 }
 
-async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readonly UserAccount[]): Promise<UserDay[]> {
+async function countDays(
+  tx: pg.PoolClient,
+  settings: AppSettings,
+  { users, cold }: { users: readonly UserAccount[]; cold: ColdEvents | undefined },
+): Promise<UserDay[]> {
   const byKey = new UserMap<UserAccount>();
   for (const user of users) byKey.set(user, user);
   const days = new Map<string, UserDay>();
@@ -47,7 +53,7 @@ async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readon
     return known;
   };
   for (const user of users) dayOf(user, user.registeredAtMs);
-  for (const row of await loadTrackEvents(tx, users)) {
+  for (const row of await loadTrackEvents(tx, users, await loadColdTracks(tx, cold, users))) {
     if (row.event === REFUND_EVENT) continue;
     const counted = { event: row.event, ecpm: numberOf(row.ecpm), adUnit: adUnitOf(row.adUnit) };
     countTrackEvent(dayOf(byKey.get(row)!, row.atMs), counted);

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { ColdEvents } from "../../db/cold-event.ts";
 import { type EventKey, findStoredEvents } from "../../db/event.ts";
 import { findOrderKeys, type OrderKey } from "../../db/orders.ts";
 import type { EventParts } from "../../domain/event/event-part.ts";
@@ -8,6 +9,7 @@ import { orderKeyText } from "../entry/key-text.ts";
 import { UserMap } from "../entry/user-map.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
+import { writtenAfterMs } from "./cold.ts";
 
 /** What is already stored: the batch's repeated events and orders, the open days, and the names seen. */
 export type Stored = {
@@ -38,7 +40,7 @@ export class SeenEvents {
 export async function findEvents(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
-  users: BatchUsers,
+  { users, parts, cold }: { users: BatchUsers; parts: EventParts; cold: ColdEvents | undefined },
 ): Promise<SeenEvents> {
   const suspects: EventKey[] = [];
   for (const entry of entries) {
@@ -52,6 +54,10 @@ export async function findEvents(
   }
   const seen = new SeenEvents();
   for (const event of await findStoredEvents(tx, suspects)) seen.of(event).add(event.fingerprint);
+  const older = cold ? suspects.filter(({ day }) => parts.stateOf(day) === "cold") : [];
+  if (!cold || older.length === 0) return seen;
+  const owners = older.map((key) => users.find(key)!);
+  for (const event of await cold.find(tx, older, writtenAfterMs(owners))) seen.of(event).add(event.fingerprint);
   return seen;
 }
 

@@ -63,7 +63,7 @@ export function backupCommands(program: Command): void {
 async function take(dir: string, options: TakeOptions): Promise<void> {
   const config = configFromEnvironment();
   const startedMs = elapsedMs();
-  const bars = barsOf({ tables: "Tables   ", journal: "Journal  " });
+  const bars = barsOf({ tables: "Tables   ", lake: "Lake     ", journal: "Journal  " });
   const passphrase = passphraseOf(config, options);
   const manifest = await withSource(config, log, (connection) =>
     takeBackup(

@@ -10,6 +10,7 @@ import { ApiError, messageOf, UsageError } from "../../errors.ts";
 import { assertNotOlder, openJournal } from "../../intake/open-journal.ts";
 import { endsOf } from "../../journal/entry-log.ts";
 import { type JetStreamAddress, readJetStreamAddress } from "../../journal/jetstream/address.ts";
+import { withColdReader } from "../../lake/cold-reader.ts";
 import { createLog } from "../../log.ts";
 import { commandLine } from "../desk.ts";
 import { ProgressBar, print } from "../output.ts";
@@ -86,7 +87,7 @@ async function assertFree(pool: pg.Pool, config: Config, present: string): Promi
 }
 
 async function applyToEnd(
-  { pool, erasureKey }: DatabaseSession,
+  { config, pool, erasureKey }: DatabaseSession,
   { whole, lock }: { whole: WholeJournal; lock: ApplyLock },
 ): Promise<void> {
   const { id, unit, sources } = whole;
@@ -99,20 +100,23 @@ async function applyToEnd(
   const done = await cursors();
   const sumOf = (positions: readonly number[]) => positions.reduce((sum, position) => sum + position, 0);
   const [term] = await lock.claim();
-  const applier = new Applier({
-    pool,
-    sources,
-    erasureKey,
-    log,
-    writtenBytes: () => 0,
-    term: () => term,
-    onApplied: ({ partition, position }) => {
-      done[partition] = position;
-      bar.show(sumOf(done), total);
-    },
+  await withColdReader(config, async (cold) => {
+    const applier = new Applier({
+      pool,
+      sources,
+      erasureKey,
+      cold,
+      log,
+      writtenBytes: () => 0,
+      term: () => term,
+      onApplied: ({ partition, position }) => {
+        done[partition] = position;
+        bar.show(sumOf(done), total);
+      },
+    });
+    while ((await applier.turn()) === "busy");
+    await applier.close();
   });
-  while ((await applier.turn()) === "busy");
-  await applier.close();
   const left = total - sumOf(await cursors());
   if (left > 0) throw new UsageError(`${left} ${unit} of the journal are not applied: stay with it, and try again.`);
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type pg from "pg";
 import type { Config } from "../../config.ts";
 import { loadAppRules } from "../../db/app.ts";
+import { countColdDays } from "../../db/cold-event.ts";
 import { loadLakeApps } from "../../db/lake-app.ts";
 import { loadLakeTotals } from "../../db/lake-file.ts";
 import { countLakeMarks } from "../../db/lake-mark.ts";
@@ -32,6 +33,7 @@ export function lakeCommands(program: Command): void {
 async function showStatus(pool: pg.Pool, { lakeBucket }: Config, options: Options): Promise<void> {
   const totals = await loadLakeTotals(pool);
   const marks = await countLakeMarks(pool);
+  const cold = await countColdDays(pool);
   const rows = (await loadLakeApps(pool)).flatMap(({ appId, writtenUntilMs }) =>
     totals
       .filter((total) => total.appId === appId)
@@ -39,6 +41,7 @@ async function showStatus(pool: pg.Pool, { lakeBucket }: Config, options: Option
         app_id: appId,
         table: kind,
         days,
+        ...(kind === "events" && { cold_days: cold.find((one) => one.appId === appId)?.days ?? 0 }),
         files,
         rows: count,
         bytes,

@@ -49,8 +49,7 @@ async function run(session: DatabaseSession, options: Options): Promise<void> {
 async function openPusher({ config, pool, vault }: DatabaseSession): Promise<Pusher> {
   const { lakeBucket: settings } = config;
   if (!settings) throw new UsageError("LAKE_BUCKET_URL is not set: there is no bucket. See docs/LAKE.md.");
-  const { lakeFolderOf } = await import("../../lake/lake-loop.ts");
-  const { readLakeId } = await import("../../lake/lake-folder.ts");
+  const { lakeFolderOf, readLakeId } = await import("../../lake/lake-folder.ts");
   const { bucketOwnerOf, Pusher: Pushers } = await import("../../lake/bucket/pusher.ts");
   const root = lakeFolderOf(config);
   const id = await readLakeId(root);
@@ -111,7 +110,7 @@ async function pushed(pusher: Pusher): Promise<Result> {
 
 async function checked({ config, pool }: DatabaseSession, pusher: Pusher) {
   const { verifyBucket } = await import("../../lake/bucket/verify-bucket.ts");
-  const { lakeFolderOf } = await import("../../lake/lake-loop.ts");
+  const { lakeFolderOf } = await import("../../lake/lake-folder.ts");
   const bucket = await pusher.bucket();
   return whenFree(() => pusher.locked(() => verifyBucket({ pool, bucket, root: lakeFolderOf(config) })));
 }

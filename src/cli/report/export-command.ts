@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { beginExport } from "../../admin/report/exports.ts";
 import { UsageError } from "../../errors.ts";
+import { withColdReader } from "../../lake/cold-reader.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../../report/list/export.ts";
 import { deskOf } from "../desk.ts";
 import { parseDay, parseInteger } from "../output.ts";
@@ -41,7 +42,9 @@ function add(command: Command, kind: ExportOf["kind"], text: string, filterOf: (
         const { app: app_id, from, to, format } = options;
         const asked = { app_id, kind, from, to, format, ...filterOf({ from, to }) };
         const { app, what } = await beginExport(deskOf(session), asked);
-        const rows = await exportRows(session.pool, app, { what, format, write: writeOut });
+        const rows = await withColdReader(session.config, (cold) =>
+          exportRows(session.pool, app, { what, format, write: writeOut, cold }),
+        );
         process.stderr.write(`${rows} ${kind}\n`);
       }),
     );

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addRule, changeRule, dropRule, orderRules } from "../../admin/setting/postback-rules.ts";
 import { readDays } from "../../domain/postback/postback-request.ts";
 import { type GivenRule, POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
+import { withColdReader } from "../../lake/cold-reader.ts";
 import { type DryRun, dryRun } from "../../postback/dry-run.ts";
 import { listRules, type ShownRule, shownRule, triedRule } from "../../postback/rules.ts";
 import { deskOf } from "../desk.ts";
@@ -98,7 +99,9 @@ export function dryRunCommand(postback: Command): void {
       const rule = await triedRule(session.pool, app.appId, { ruleId: options.rule, given: givenRule(options) });
       const bar = new ProgressBar("judged");
       const progress = (done: number, total: number) => bar.show(done, total);
-      const result = await dryRun(session.pool, app, rule, { days, progress });
+      const result = await withColdReader(session.config, (cold) =>
+        dryRun(session.pool, app, rule, { days, progress, cold }),
+      );
       print({ rule: shownRule(rule), from, to, ...result }, options, () => tellDryRun(result));
     }),
   );

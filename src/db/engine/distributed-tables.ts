@@ -12,7 +12,7 @@ export const DISTRIBUTED = [
   ...["cube", "dirty_day", "ledger_minute", "event_meta", "property_meta"],
   ...["cost", "cost_hour", "ad_campaign", "ad_revenue", "ad_revenue_user", "ad_revenue_change"],
   ...["app_cursor", "erased_user", "set_aside"],
-  ...["lake_app", "lake_mark", "lake_late", "lake_file"],
+  ...["lake_app", "lake_mark", "lake_late", "lake_file", "lake_gone"],
 ] as const;
 
 /** On every machine: small tables that statements about an app join. */

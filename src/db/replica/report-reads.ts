@@ -1,15 +1,20 @@
 import type pg from "pg";
 import { elapsedMs } from "../../clock.ts";
+import type { ColdEvents } from "../cold-event.ts";
 import type { ReportPools } from "../engine/database.ts";
 import { isDatabaseAway } from "../engine/failure.ts";
 import type { Replica } from "./replica.ts";
 
-/** Read-only connections with a statement timeout. What they read may be `lagMs` older than what is committed. */
-export type Reading = { pool: pg.Pool; lagMs: number };
+/**
+ * Read-only connections with a statement timeout, and where events are read that are only in the lake. What they read may
+ * be `lagMs` older than what is committed.
+ */
+export type Reading = { pool: pg.Pool; lagMs: number; cold: ColdEvents };
 
 export type ReportReadsOptions = {
   pools: ReportPools;
   replica: Pick<Replica, "reading"> | undefined;
+  cold: ColdEvents;
   /** Whether the primary is busy with collected data. */
   isBusy: () => boolean;
 };
@@ -49,12 +54,13 @@ export class ReportReads {
   }
 
   #replica(): Reading | undefined {
-    const reading = this.#options.replica?.reading;
-    return reading && reading.lagMs < elapsedMs() - this.#changedAtMs ? reading : undefined;
+    const { replica, cold } = this.#options;
+    const reading = replica?.reading;
+    return reading && reading.lagMs < elapsedMs() - this.#changedAtMs ? { ...reading, cold } : undefined;
   }
 
   #primary(): Reading {
-    const { pools, isBusy } = this.#options;
-    return { pool: pools[isBusy() ? "busy" : "quiet"], lagMs: 0 };
+    const { pools, isBusy, cold } = this.#options;
+    return { pool: pools[isBusy() ? "busy" : "quiet"], lagMs: 0, cold };
   }
 }

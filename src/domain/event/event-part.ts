@@ -1,9 +1,12 @@
 import { LIMITS } from "../../limits.ts";
 import { addDays, DAY_MS } from "../calendar.ts";
 
-/** A partition of the events: the days from `from` until `until`. "dropped": it is gone, and takes no more events. */
+/**
+ * A partition of the events: the days from `from` until `until`. "dropped": it is gone, and takes no more events. "cold": what
+ * it had is only in the lake; what comes later is in the table until it is written there.
+ */
 export type EventPart = { from: string; until: string; state: EventPartState };
-export type EventPartState = "open" | "dropped";
+export type EventPartState = "open" | "cold" | "dropped";
 
 /** The end of the part that has none. As a text it sorts after every day, and PostgreSQL knows it as a date. */
 export const FOREVER = "infinity";
@@ -34,8 +37,11 @@ export class EventParts {
   /** The parts in order of their days. */
   readonly #parts: EventPart[];
   readonly #known = new Map<string, EventPartState | undefined>();
+  /** Whether any part is only in the lake. */
+  readonly hasCold: boolean;
 
   constructor(parts: readonly EventPart[]) {
+    this.hasCold = parts.some(({ state }) => state === "cold");
     this.#parts = [...parts].sort((left, right) => (left.from < right.from ? -1 : 1));
   }
 
@@ -46,6 +52,12 @@ export class EventParts {
     if (this.#known.size > LIMITS.rememberedDays) this.#known.clear();
     this.#known.set(day, state);
     return state;
+  }
+
+  /** Whether events of a day can be stored. */
+  takes(day: string): boolean {
+    const state = this.stateOf(day);
+    return state === "open" || state === "cold";
   }
 
   /** What must happen before a day's events can be stored, or undefined when nothing must. */

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type pg from "pg";
 import type { Type } from "typebox";
 import { success } from "../../contract/envelope.ts";
 import { orderListAnswer, userListAnswer } from "../../contract/report/list-record.ts";
@@ -12,6 +11,7 @@ import {
   orderListBody,
   userListBody,
 } from "../../contract/report/report.ts";
+import type { Reading } from "../../db/replica/report-reads.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { runAdReport } from "../../report/ad/ad-report.ts";
 import { readAdReport } from "../../report/ad/ad-report-request.ts";
@@ -44,7 +44,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       prepare: (body, app, request) => {
         const asked = readAdReport(body);
         const extra = { error: "", request_id: request.requestId };
-        return async (pool) => success(await runAdReport(pool, asked, app), extra);
+        return async ({ pool, cold }) => success(await runAdReport(pool, asked, app, cold), extra);
       },
     });
 
@@ -56,7 +56,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       answer: orderListAnswer,
       prepare: (body, app) => {
         const asked = readOrderList(body, app);
-        return async (pool) => success(await runOrderList(pool, asked));
+        return async ({ pool }) => success(await runOrderList(pool, asked));
       },
     });
 
@@ -68,7 +68,7 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       answer: userListAnswer,
       prepare: (body, app) => {
         const asked = readUserList(body, app);
-        return async (pool) => success(await runUserList(pool, asked, app));
+        return async ({ pool }) => success(await runUserList(pool, asked, app));
       },
     });
 
@@ -85,7 +85,7 @@ type ReportRoute<Body extends ReportSchema> = {
   body: Body;
   answer: Type.TSchema;
   /** Refuses a wrong request, so that only reports that can run count against the rate. */
-  prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => (pool: pg.Pool) => Promise<object>;
+  prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => (reading: Reading) => Promise<object>;
 };
 
 function reportRoute<Body extends ReportSchema>(
@@ -106,7 +106,7 @@ function reportRoute<Body extends ReportSchema>(
       return context.reads.read(async (reading) => {
         reply.header(DATA_AGE, String(await dataAgeS(context, reading, cubeOf)));
         const run = prepare(sent, app, request);
-        return withinRate(context, request.developer, reply, () => run(reading.pool));
+        return withinRate(context, request.developer, reply, () => run(reading));
       });
     },
   });

@@ -7,7 +7,7 @@ import { messageOf } from "../../errors.ts";
 import { IntakePace } from "../../intake/pace.ts";
 import type { Log } from "../../log.ts";
 import { type Loop, startLoop } from "../../loop.ts";
-import { lakeFolderOf } from "../lake-loop.ts";
+import { lakeFolderOf } from "../lake-folder.ts";
 import { BucketError } from "./bucket-error.ts";
 import { Pusher } from "./pusher.ts";
 

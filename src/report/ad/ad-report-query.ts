@@ -34,7 +34,10 @@ import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
 /** A row of a report: the values of its dimensions, in the requested order, and its sums. */
 export type ReportRow = { values: string[]; sums: Sums };
 
-type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading" | "hours">;
+type Question = Pick<
+  AdReportRequest,
+  "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading" | "hours" | "cold"
+>;
 
 /** All rows of the report, with the sums of the measures. */
 export async function querySums(
@@ -147,14 +150,14 @@ export function fineOf({ dimensions, filter }: Pick<Question, "dimensions" | "fi
  * filtered by version, and those by dimensions that the cube does not have, are counted from the users themselves.
  */
 function usersOf(question: Question, measures: readonly UserMeasure[]): Sql {
-  const { appId, fromDay, untilDay, reading, filter, hours } = question;
+  const { appId, fromDay, untilDay, reading, filter, hours, cold } = question;
   const cohorts = COHORTS_OF[reading.caliber];
   const fine = fineOf(question);
   if (filter.versions.length === 0 && fine.length === 0) {
     return sql`(select * from cube where app_id = ${appId} and cohort = any(${[...cohorts]}::text[])
       and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
   }
-  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures };
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures, cold };
   const counted = cohorts.map((cohort) => (hours ? hourlyRows(cohort, range, measures) : cubeRows(cohort, range)));
   return sql`(${joined(counted, sql` union all `)}) c`;
 }

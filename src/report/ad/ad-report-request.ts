@@ -1,3 +1,4 @@
+import type { EventRow } from "../../db/event.ts";
 import { calendarOf, daysBetween, type Hours } from "../../domain/calendar.ts";
 import { type Caliber, FILTER_DIMENSIONS, type FilterDimension } from "../../domain/cube.ts";
 import { ApiError } from "../../errors.ts";
@@ -47,6 +48,8 @@ export type AdReportRequest = {
   filter: ReportFilter;
   /** The hours of the days, if the report is by the hour and the app's clock is known. */
   hours?: Hours;
+  /** What users did on days whose events are only in the lake, if the report is by the hour. */
+  cold?: readonly EventRow[];
 };
 
 /** Rates have as many decimals as money, unless the caller asks for more: two are often too few for a share. */

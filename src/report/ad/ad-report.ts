@@ -1,4 +1,5 @@
 import { type AdName, loadAdNames, type NamedLevel } from "../../db/ad-names.ts";
+import { COLD_NOWHERE, type ColdEvents, readSettled } from "../../db/cold-event.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadEventParts } from "../../db/event-day.ts";
 import { needsEvents } from "../../db/hour-activity.ts";
@@ -27,8 +28,11 @@ export async function runAdReport(
   executor: Executor,
   request: AdReportRequest,
   app: { payShareBp: number; timeZone: string },
+  cold: ColdEvents = COLD_NOWHERE,
 ): Promise<AdReport> {
-  const { rows, total } = await countRows(executor, withHours(request, app.timeZone));
+  const asked = withHours(request, app.timeZone);
+  const count = async () => countRows(executor, await withEvents(executor, asked, cold));
+  const { rows, total } = await (needsEventsOf(asked) ? readSettled(executor, request.appId, count) : count());
   const readers = readersOf(request, app.payShareBp);
   const names = await namesOf(executor, request, rows);
   // Copied, with all its keys, and then filled in: an object that grows key by key is moved several times.
@@ -58,7 +62,6 @@ export async function countRows(
   request: AdReportRequest,
 ): Promise<{ rows: ReportRow[]; total: Sums }> {
   const measures = measuresOf(request.metrics, request.reading);
-  await assertEventsKept(executor, request, measures);
   const rows = await querySums(executor, request, measures);
   if (rows.length > LIMITS.reportRows) {
     const rowsMax = LIMITS.reportRows.toLocaleString("en");
@@ -74,21 +77,32 @@ export async function countRows(
   return { rows: rows.sort(byValues), total };
 }
 
-/** What users did by the hour is known from the events, which are not kept forever. */
-async function assertEventsKept(
+function needsEventsOf({ reading, hours, metrics }: AdReportRequest): boolean {
+  return hours !== undefined && reading.caliber !== "user_activated_time" && needsEvents(measuresOf(metrics, reading));
+}
+
+/**
+ * The request with the events that are only in the lake. What users did by the hour is known from the events, which are not
+ * kept forever.
+ */
+export async function withEvents(
   executor: Executor,
-  { reading, hours, fromDay, untilDay }: AdReportRequest,
-  measures: readonly Measure[],
-): Promise<void> {
-  if (!hours || reading.caliber === "user_activated_time" || !needsEvents(measures)) return;
+  request: AdReportRequest,
+  cold: ColdEvents,
+): Promise<AdReportRequest> {
+  if (!needsEventsOf(request)) return request;
+  const { appId, fromDay, untilDay } = request;
   const parts = await loadEventParts(executor);
+  let isCold = false;
   for (let day = fromDay; day < untilDay; day = addDays(day, 1)) {
+    isCold ||= parts.stateOf(day) === "cold";
     if (parts.stateOf(day) !== "dropped") continue;
     throw new ApiError(
       "badParameter",
       `The events of ${day} are no longer kept, so what users did is known by the day only. Ask without hour, or for payments, users and costs alone.`,
     );
   }
+  return isCold ? { ...request, cold: await cold.loadActive(executor, { appId, fromDay, untilDay }) } : request;
 }
 
 /** A reader for each requested metric, which computes it from the sums of a row. */

@@ -1,6 +1,8 @@
 import type pg from "pg";
 import type { ShownFormula } from "../../contract/admin/console-report.ts";
 import type { App } from "../../db/app.ts";
+import { holdDays } from "../../db/apply-holder.ts";
+import { COLD_NOWHERE, type ColdEvents } from "../../db/cold-event.ts";
 import { type Cost, costRows } from "../../db/cost.ts";
 import { userRows } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
@@ -33,7 +35,7 @@ import {
 import type { Dimension } from "../metric/dimension.ts";
 import { FULL_SHARE_BP } from "../metric/metric-value.ts";
 import { shownFormula } from "../metric/shown-catalogue.ts";
-import { countRows, measuresOf, readersOf } from "./ad-report.ts";
+import { countRows, measuresOf, readersOf, withEvents } from "./ad-report.ts";
 import { derivedFrom, dimensionValue, filterOf, fineOf, isCost, sumReader, versionsOf } from "./ad-report-query.ts";
 import { type AdReportRequest, withHours } from "./ad-report-request.ts";
 
@@ -75,9 +77,22 @@ type BehindOrder = {
 };
 
 /** Reads from one snapshot, so that the listed rows add up to the number. */
-export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<Explained> {
-  const asked = { ...cell, request: withHours(cell.request, app.timeZone) };
-  return inTransaction(pool, (tx) => explain(tx, asked, app), "snapshot");
+export async function explainCell(
+  pool: pg.Pool,
+  cell: Cell,
+  app: App,
+  cold: ColdEvents = COLD_NOWHERE,
+): Promise<Explained> {
+  const asked = withHours(cell.request, app.timeZone);
+  return inTransaction(
+    pool,
+    async (tx) => {
+      await holdDays(tx);
+      const request = await withEvents(tx, asked, cold);
+      return explain(tx, { ...cell, request }, app);
+    },
+    "snapshot",
+  );
 }
 
 async function explain(executor: Executor, cell: Cell, app: App): Promise<Explained> {
@@ -121,11 +136,11 @@ async function usersBehind(
   cell: Cell,
   measures: readonly Measure[],
 ): Promise<Listed<{ client_id: string } & Sums>> {
-  const { appId, fromDay, untilDay, reading, filter, hours } = cell.request;
+  const { appId, fromDay, untilDay, reading, filter, hours, cold } = cell.request;
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
   if (wanted.length === 0) return NOTHING;
   const fine = fineOf(cell.request);
-  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures: wanted };
+  const range = { appId, fromDay, untilDay, where: versionsOf(filter), fine, hours, measures: wanted, cold };
   const rows = COHORTS_OF[reading.caliber].map((cohort) => sql`(${userRows(cohort, range)})`);
   const distinct: readonly Measure[] = DISTINCT_MEASURES;
   const sums = wanted.map((name) => {

@@ -1,9 +1,12 @@
 import type pg from "pg";
 import type { App } from "../../db/app.ts";
+import { holdDays } from "../../db/apply-holder.ts";
+import { COLD_NOWHERE, type ColdEvents } from "../../db/cold-event.ts";
 import { inTransaction, preferIndexes } from "../../db/engine/pool.ts";
 import { type Executor, type InCamelCase, query, type Sql, sql } from "../../db/engine/sql.ts";
-import { fetchEvents, openEventCursor } from "../../db/event.ts";
+import type { ExportedEvent } from "../../db/event.ts";
 import { csvLine } from "../../domain/csv.ts";
+import { openEventPages, type Pages } from "./event-pages.ts";
 import type { ListBody } from "./list-request.ts";
 import { type OrderListBody, orderListCondition, orderRecords, withRefunds } from "./order-list.ts";
 import { ordersOfUsers } from "./order-pages.ts";
@@ -38,21 +41,26 @@ class JsonText {
 export async function exportRows(
   pool: pg.Pool,
   app: App,
-  options: { what: ExportOf; format: ExportFormat; write: (text: string) => Promise<void> },
+  options: { what: ExportOf; format: ExportFormat; write: (text: string) => Promise<void>; cold?: ColdEvents },
 ): Promise<number> {
-  const { what, format, write } = options;
+  const { what, format, write, cold = COLD_NOWHERE } = options;
   return inTransaction(
     pool,
     async (tx) => {
       // No timeout, because a reader may be slow.
       await tx.query("set local statement_timeout = 0");
-      const next = await openCursor(tx, app, what);
+      if (what.kind === "events") await holdDays(tx);
+      const { next, close } = await openPages(tx, app, { what, cold });
       // For the pages, which are few rows of a large table. The cursor itself is already planned.
       await preferIndexes(tx);
       let count = 0;
-      for (let page = await next(); page.length > 0; page = await next()) {
-        await write(recordsText(page, format, count === 0 ? "first" : "later"));
-        count += page.length;
+      try {
+        for (let page = await next(); page.length > 0; page = await next()) {
+          await write(recordsText(page, format, count === 0 ? "first" : "later"));
+          count += page.length;
+        }
+      } finally {
+        await close();
       }
       return count;
     },
@@ -80,8 +88,22 @@ function jsonLine(record: ExportedRecord): string {
   return `{${members.join(",")}}\n`;
 }
 
-async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<() => Promise<ExportedRecord[]>> {
-  const { appId } = app;
+async function openPages(
+  tx: pg.PoolClient,
+  app: App,
+  { what, cold }: { what: ExportOf; cold: ColdEvents },
+): Promise<Pages<ExportedRecord>> {
+  if (what.kind !== "events") return { next: await openCursor(tx, app, what), close: async () => {} };
+  const { fromDay, untilDay } = what;
+  const { next, close } = await openEventPages(tx, { appId: app.appId, fromDay, untilDay }, cold);
+  return { next: async () => (await next()).map(eventRecord), close };
+}
+
+async function openCursor(
+  tx: pg.PoolClient,
+  app: App,
+  what: Exclude<ExportOf, { kind: "events" }>,
+): Promise<() => Promise<ExportedRecord[]>> {
   switch (what.kind) {
     case "users": {
       const where = userListCondition(what.filter, app, what.clients);
@@ -102,9 +124,6 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
         return withRefunds(tx, await orderRecords(tx, keys, app), app);
       };
     }
-    case "events":
-      await openEventCursor(tx, { appId, fromDay: what.fromDay, untilDay: what.untilDay });
-      return async () => (await fetchEvents(tx)).map(eventRecord);
   }
 }
 
@@ -117,7 +136,7 @@ function fetchKeys<Key extends InCamelCase<Key>>(tx: Executor): Promise<Key[]> {
   return query<Key>(tx, sql`fetch 250 from exported_key`);
 }
 
-function eventRecord(event: Awaited<ReturnType<typeof fetchEvents>>[number]): ExportedRecord {
+function eventRecord(event: ExportedEvent): ExportedRecord {
   return {
     client_id: event.clientId,
     type: event.type,

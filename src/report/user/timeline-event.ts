@@ -1,5 +1,6 @@
+import { readSettled } from "../../db/cold-event.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
-import { loadOpenParts } from "../../db/event-day.ts";
+import { loadKeptParts } from "../../db/event-day.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -25,18 +26,30 @@ const PARTS_FACTOR = 4;
  */
 export async function readEvents(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   if (user.latestEventAtMs === null) return [];
+  return readSettled(executor, user.appId, () => entriesOf(executor, user, page));
+}
+
+async function entriesOf(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   const calendar = calendarOf(page.timeZone);
-  const untilDay = calendar.dayOf(Math.min(page.bound.atMs, user.latestEventAtMs));
-  const parts = await loadOpenParts(executor, untilDay);
+  const untilDay = calendar.dayOf(Math.min(page.bound.atMs, user.latestEventAtMs ?? 0));
+  const parts = await loadKeptParts(executor, untilDay);
   const found: StoredEvent[] = [];
+  const firstCold = parts.findIndex(({ state }) => state === "cold");
   let [from, count] = [0, PARTS_FIRST];
   while (from < parts.length && found.length < page.limit) {
-    const looked = parts.slice(from, from + count);
+    // Days that are only in the lake come apart: a page that is full without them reads no file.
+    const end = from < firstCold ? Math.min(from + count, firstCold) : from + count;
+    const looked = parts.slice(from, end);
     const range = { from: looked.at(-1)!.from, until: looked[0]!.until };
-    found.push(...(await eventsOfDays(executor, user, range, { ...page, limit: page.limit - found.length })));
-    [from, count] = [from + count, count * PARTS_FACTOR];
+    const isCold = looked.some(({ state }) => state === "cold");
+    const wanted = { ...page, limit: page.limit - found.length };
+    const stored = await eventsOfDays(executor, user, range, wanted);
+    found.push(
+      ...(isCold ? merged(stored, await coldEventsOfDays(executor, user, range, wanted), wanted.limit) : stored),
+    );
+    [from, count] = [end, count * PARTS_FACTOR];
   }
-  const revenueOf = await adRevenueReader(executor, user, { events: found, calendar });
+  const revenueOf = await adRevenueReader(executor, user, { events: found, calendar, cold: page.cold });
   return found.map((event) => ({
     key: [event.fingerprint],
     item: {
@@ -51,6 +64,13 @@ export async function readEvents(executor: Executor, user: UserAccount, page: Pa
       ...withRevenue(revenueOf(event)),
     },
   }));
+}
+
+/** The newest of both. */
+function merged(stored: StoredEvent[], cold: readonly StoredEvent[], limit: number): StoredEvent[] {
+  const isLater = (one: StoredEvent, other: StoredEvent) =>
+    one.atMs !== other.atMs ? one.atMs > other.atMs : one.fingerprint > other.fingerprint;
+  return [...stored, ...cold].sort((one, other) => (isLater(one, other) ? -1 : 1)).slice(0, limit);
 }
 
 function withRevenue(ad_revenue: AdRevenue): { ad_revenue?: NonNullable<AdRevenue> } {
@@ -74,4 +94,21 @@ async function eventsOfDays(
         and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
       order by at_ms desc, fingerprint desc limit ${limit}`,
   );
+}
+
+async function coldEventsOfDays(
+  executor: Executor,
+  { appId, clientId }: UserAccount,
+  days: { from: string; until: string },
+  { bound, limit, event, cold }: Page,
+): Promise<StoredEvent[]> {
+  const names = event === undefined ? {} : { names: [event] };
+  const wish = { appId, clientIds: [clientId], fromDay: days.from, untilDay: days.until, ...names };
+  const before = { atMs: bound.atMs, fingerprint: bound.key?.[0] ?? LEAST_FINGERPRINT };
+  const rows = await cold.load(executor, wish, { before, limit });
+  return rows.map((row) => ({
+    ...row,
+    type: row.type as StoredEvent["type"],
+    properties: JSON.parse(row.properties) as JsonObject,
+  }));
 }

@@ -1,4 +1,5 @@
 import type { TimelineItem } from "../../contract/admin/admin-user.ts";
+import type { ColdEvents } from "../../db/cold-event.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 
@@ -9,7 +10,14 @@ export type Entry = { item: TimelineItem; key: readonly string[] };
 export type Bound = { atMs: number; key: readonly string[] | undefined };
 
 /** The request to a source, which answers by descending instant and key. */
-export type Page = { bound: Bound; limit: number; timeZone: string; event: string | undefined };
+export type Page = {
+  bound: Bound;
+  limit: number;
+  timeZone: string;
+  event: string | undefined;
+  /** Where events are read that are only in the lake. */
+  cold: ColdEvents;
+};
 
 export type Source = (executor: Executor, user: UserAccount, page: Page) => Promise<Entry[]>;
 

@@ -1,5 +1,6 @@
 import { TIMELINE_KINDS, type Timeline, type TimelineKind } from "../../contract/admin/admin-user.ts";
 import type { AppRules } from "../../db/app.ts";
+import { COLD_NOWHERE, type ColdEvents } from "../../db/cold-event.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
 import { ApiError } from "../../errors.ts";
@@ -22,13 +23,14 @@ export async function readTimeline(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
   asked: TimelineWish,
+  cold: ColdEvents = COLD_NOWHERE,
 ): Promise<Timeline | undefined> {
   const [user] = await loadUsers(executor, [{ appId: app.appId, clientId: asked.clientId }]);
   if (!user) return undefined;
   const { before, limit, event } = asked;
   const found: Entry[] = [];
   for (const kind of asked.kinds) {
-    const page = { bound: boundOf(kind, before), limit: limit + 1, timeZone: app.timeZone, event };
+    const page = { bound: boundOf(kind, before), limit: limit + 1, timeZone: app.timeZone, event, cold };
     found.push(...(await SOURCES[kind](executor, user, page)));
   }
   // The sort is stable: entries of one kind and instant stay in the order of their source, by key.

@@ -122,7 +122,7 @@ test("days with partitions from an earlier version keep them, and distant days b
   const wanted = ["2024-06-09", "2024-06-10", "2024-06-20", "2024-06-01"].map((day) => ({ day, receivedAtMs: later }));
   const parts = await openEventDays(pool, wanted);
   expect(wanted.map(({ day }) => parts.stateOf(day))).toEqual(["dropped", "open", "open", "open"]);
-  expect(await rowsOf(pool, "event_day")).toEqual([
+  expect(await rowsOf(pool, "event_day", ["lake_id"])).toEqual([
     { day: "2024-06-01", until_day: "2024-06-09", state: "open" },
     { day: "2024-06-09", until_day: "2024-06-10", state: "dropped" },
     { day: "2024-06-10", until_day: "2024-06-11", state: "open" },

@@ -13,7 +13,9 @@ import {
   requestTextAnswer,
   requestTextBody,
 } from "../../../contract/admin/console-report.ts";
+import { holdDays } from "../../../db/apply-holder.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
+import type { ColdEvents } from "../../../db/cold-event.ts";
 import { inTransaction } from "../../../db/engine/pool.ts";
 import type { Executor } from "../../../db/engine/sql.ts";
 import { mayEverywhere } from "../../../domain/access/role.ts";
@@ -66,7 +68,7 @@ function reportRoute(routes: FastifyInstance, context: AdminReportContext): void
       const view = readReportView(body, asked);
       return context.reads.read(async (reading) => {
         const data_age_s = await dataAgeS(context, reading, app.appId);
-        const report = await runAdReport(reading.pool, asked, app);
+        const report = await runAdReport(reading.pool, asked, app, reading.cold);
         const page = pageOfItems(report.items, view);
         const campaign_names = await campaignNames(reading.pool, app.appId, page.items);
         return { ...numbersOf(report), ...page, campaign_names, data_age_s };
@@ -96,14 +98,15 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
       const { app_id, reports } = body;
       const app = await context.apps.findById(app_id);
       const asked = reports.map((report) => readAdReport({ ...report, app_id }, report.rate_decimal_point));
-      const run = async (tx: Executor) => {
+      const run = async (tx: Executor, cold: ColdEvents) => {
+        await holdDays(tx);
         const answers: Pick<AdReport, "columns" | "items" | "total">[] = [];
-        for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app)));
+        for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app, cold)));
         return answers;
       };
       return context.reads.read(async (reading) => {
         const data_age_s = await dataAgeS(context, reading, app.appId);
-        return { reports: await inTransaction(reading.pool, run, "snapshot"), data_age_s };
+        return { reports: await inTransaction(reading.pool, (tx) => run(tx, reading.cold), "snapshot"), data_age_s };
       });
     },
   });
@@ -126,7 +129,7 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
-      const report = await context.reads.read(({ pool: reading }) => runAdReport(reading, asked, app));
+      const report = await context.reads.read(({ pool: reading, cold }) => runAdReport(reading, asked, app, cold));
       const ordered = { ...report, items: orderedItems(report.items, order) };
       await handOutReport({ pool, vault, clock, by }, body);
       reply.type("text/csv; charset=utf-8");

@@ -77,7 +77,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
       const { app_id, client_id, ...given } = query;
       const app = await apps.findById(Number(app_id));
       const wish = readTimelineWish(readClientId(client_id), given);
-      return existing(await context.reads.read(({ pool }) => readTimeline(pool, app, wish)));
+      return existing(await context.reads.read(({ pool, cold }) => readTimeline(pool, app, wish, cold)));
     },
   });
 

@@ -110,7 +110,9 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
       try {
         const isUnwanted = () => request.raw.socket.destroyed;
         const { from, to } = body;
-        const result = await context.reads.read(({ pool }) => dryRun(pool, app, rule, { days, isUnwanted }));
+        const result = await context.reads.read(({ pool, cold }) =>
+          dryRun(pool, app, rule, { days, isUnwanted, cold }),
+        );
         return { rule: shownRule(rule), from, to, ...result };
       } finally {
         running.dryRuns -= 1;

@@ -1,0 +1,80 @@
+import type pg from "pg";
+import { type ColdEvents, loadColdAmong, noteGone } from "../../db/cold-event.ts";
+import { loadDaysOfUsers } from "../../db/dirty-day.ts";
+import { type EventRow, insertEvents } from "../../db/event.ts";
+import { markLake } from "../../db/lake-mark.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
+
+/* What a batch needs of events that are only in the lake. Nothing is asked while there are none. */
+
+/**
+ * Files written before this instant have nothing of the users: whoever is in a file was in the tables before, and got there
+ * by an entry received after this. The day is for clocks that were set.
+ */
+export function writtenAfterMs(users: readonly UserAccount[]): number {
+  const firsts = users.map((user) => Math.min(user.registeredAtMs, user.registrationReceivedAtMs));
+  return firsts.reduce((least, first) => Math.min(least, first), Number.POSITIVE_INFINITY) - DAY_MS;
+}
+
+/** The users' cold track events, apart from refunds: those that made them active. */
+export async function loadColdTracks(
+  tx: pg.PoolClient,
+  cold: ColdEvents | undefined,
+  users: readonly UserAccount[],
+): Promise<EventRow[]> {
+  if (!cold) return [];
+  const rows: EventRow[] = [];
+  const active = await loadDaysOfUsers(tx, users);
+  for (const appId of new Set(users.map((user) => user.appId))) {
+    const own = users.filter((user) => user.appId === appId);
+    const days = await loadColdAmong(tx, [
+      ...new Set(active.filter((one) => one.appId === appId).map(({ day }) => day)),
+    ]);
+    if (days.length === 0) continue;
+    const clientIds = own.map(({ clientId }) => clientId);
+    rows.push(...(await cold.load(tx, { appId, clientIds, days, writtenAfterMs: writtenAfterMs(own) })));
+  }
+  return rows.filter(({ type }) => type === "track");
+}
+
+/** Brings a user's cold events back under another client id, until their days are written again. */
+export async function renameCold(
+  tx: pg.PoolClient,
+  cold: ColdEvents | undefined,
+  { user, newClientId, atMs }: { user: UserAccount; newClientId: string; atMs: number },
+): Promise<void> {
+  if (!cold) return;
+  const { appId, clientId } = user;
+  const rows = await cold.load(tx, { appId, clientIds: [clientId], writtenAfterMs: writtenAfterMs([user]) });
+  await insertEvents(
+    tx,
+    rows.map((row) => ({ ...row, clientId: newClientId })),
+  );
+  await leaveDays(tx, user, { days: [...new Set(rows.map(({ day }) => day))], atMs });
+}
+
+/** Takes a user out of the cold days. */
+export async function eraseCold(
+  tx: pg.PoolClient,
+  cold: ColdEvents | undefined,
+  { user, atMs }: { user: UserAccount | undefined; atMs: number },
+): Promise<void> {
+  if (!cold || !user) return;
+  await leaveDays(tx, user, { days: await cold.daysOf(tx, user, writtenAfterMs([user])), atMs });
+}
+
+async function leaveDays(
+  tx: pg.PoolClient,
+  user: UserKey,
+  { days, atMs }: { days: readonly string[]; atMs: number },
+): Promise<void> {
+  await noteGone(tx, user, days);
+  const { appId } = user;
+  await markLake(
+    tx,
+    days.map((day) => ({ appId, kind: "events", day, again: true, receivedMs: 0 })),
+    atMs,
+  );
+}
