@@ -12,6 +12,7 @@ import { type KnownSettings, readSettingsCopy, settingsFileOf } from "./intake/s
 import { assertColdDays } from "./lake/cold-start.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
+import { keepViews } from "./report/view/views.ts";
 import { findVault, type Vault } from "./vault.ts";
 import { within } from "./within.ts";
 
@@ -126,6 +127,7 @@ export class Opening {
     let begun: Begun | undefined;
     const afterMigrate = async (pool: pg.Pool) => {
       await assertColdDays(pool, config);
+      await keepViews(pool, log);
       const keys = await openKeys(pool, config, start);
       this.#assertSameInstallation(keys);
       begun = { ...keys, applied: await readCursors(pool, journalId) };

@@ -3,9 +3,11 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTencent } from "../sim/platforms/tencent.ts";
 import { apiMarkdown } from "../src/cli/report/api-markdown.ts";
+import { embeddedConnection, type LocalConnection } from "../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../src/db/platform-account.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
 import { metricsMarkdown } from "../src/report/metric/metrics-markdown.ts";
@@ -98,6 +100,27 @@ test("the README's blocks run as printed, in one shell, and print what the text 
   expect(told).toMatch(/callback_hosts +ad\.partner\.gifshow\.com/);
   expect(told).toContain("0 postbacks will be sent again.");
   expect(told).toMatch(/secret +[\w-]{32}\n/);
+});
+
+test("the blocks of docs/BI.md run as printed, and their role answers its first queries", async () => {
+  const app = await server.appWith(["player-1"]);
+  const printed = await shell(blocksOf("docs/BI.md").join(""), { APP: String(app.appId), HOME: commands });
+  expect(printed).toMatch(/^role +touchpoint_bi\nschema +touchpoint_bi\napp_id +\(all\)\nviews +apps, users, orders/);
+  expect(printed).toMatch(new RegExp(`role +game_bi\n.*\napp_id +${app.appId}\n`));
+  expect(printed).toContain("The views and the role game_bi are gone.");
+  const { kind: _, ...local } = embeddedConnection(server.dataDir) as LocalConnection;
+  const password = readFileSync(join(commands, "bi-password"), "utf8").trim();
+  const client = new pg.Client({ ...local, user: "touchpoint_bi", password });
+  await client.connect();
+  try {
+    const queries = [...textOf("docs/BI.md").matchAll(/```sql\n([\s\S]*?)```/g)].map(([, query]) => query!);
+    expect(queries).toHaveLength(3);
+    // What Grafana puts in place of its macros.
+    for (const query of queries)
+      await client.query(query.replaceAll(/\$__time(?:From|To)\(\)/g, "'2026-11-01T00:00:00Z'"));
+  } finally {
+    await client.end();
+  }
 });
 
 test("the blocks of docs/OPERATIONS.md run as printed", async () => {

@@ -37,6 +37,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "report/ad": "contract/admin db/* domain/* report report/list report/metric",
   "report/user": "contract/admin db/* domain/* report/list",
   "report/attribution": "contract/admin db/* domain/*",
+  "report/view": "db/* domain report/metric",
   "report/analysis": "contract/analysis domain report",
   "apply/entry": "domain domain/event domain/user journal platform",
   "apply/touch": "apply/entry db domain domain/attribution domain/user platform",

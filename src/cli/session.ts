@@ -68,7 +68,9 @@ export async function withOwnDatabase<T>(
     const { openDatabase } = await import("../db/engine/database.ts");
     const log = await errorLog();
     const beforeMigrate: OpenOptions["beforeMigrate"] = (connection) => lock?.take(connection);
-    const database = await openDatabase(config, { log, clock: systemClock, beforeMigrate });
+    const { keepViews } = await import("../report/view/views.ts");
+    const afterMigrate: OpenOptions["afterMigrate"] = (pool) => keepViews(pool, log);
+    const database = await openDatabase(config, { log, clock: systemClock, beforeMigrate, afterMigrate });
     try {
       const keys = await openKeys(database.pool, config, start);
       return await work({ config, pool: database.pool, ...keys });

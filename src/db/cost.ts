@@ -117,19 +117,28 @@ function storedRows(range: CostRange, grain: CostGrain): Sql {
  */
 export function costRows(range: CostRange, grain: CostGrain = "creative"): Sql {
   const { appId } = range;
-  const seenWith = (level: Sql) => sql`select ad_platform, object_id, min(turbo_promoted_object_id) as campaign_id
-    from ad_campaign where app_id = ${appId} and level = ${level} group by ad_platform, object_id having count(*) = 1`;
-  return sql`select c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid, ${grain === "hour" ? sql`c.hour` : sql`c.cid as creative`},
+  return costRowsOf(storedRows(range, grain), { of: sql`${appId}::int`, isSeen: sql`app_id = ${appId}` }, grain);
+}
+
+/** The same for any stored rows. `app.of` is the app of a row c of them; `app.isSeen`: whose campaigns are looked at. */
+export function costRowsOf(stored: Sql, app: { of: Sql; isSeen: Sql }, grain: CostGrain = "creative"): Sql {
+  const seenWith = (
+    level: Sql,
+  ) => sql`select app_id, ad_platform, object_id, min(turbo_promoted_object_id) as campaign_id
+    from ad_campaign where ${app.isSeen} and level = ${level} group by app_id, ad_platform, object_id having count(*) = 1`;
+  return sql`select ${app.of} as app_id, c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid,
+      ${grain === "hour" ? sql`c.hour` : sql`c.cid as creative`},
       coalesce(nullif(c.channel, ''), p.channel, '') as channel,
       coalesce(nullif(c.os_platform, ''), p.os_platform, '') as os_platform,
       c.csite, c.campaign_id as turbo_promoted_object_id, c.cost_e4, ${realCost} as real_cost_e4, c.impressions, c.clicks
     from (
       select c.*, coalesce(nullif(c.turbo_promoted_object_id, ''), ad.campaign_id, plan.campaign_id, '') as campaign_id
-      from (${storedRows(range, grain)}) c
-      left join (${seenWith(sql`'ad'`)}) ad on ad.ad_platform = c.ad_platform and ad.object_id = c.aid
-      left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid) c
-    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id
-    left join rebate r on r.app_id = ${appId} and r.ad_platform = c.ad_platform and r.advertiser_id = c.advertiser_id
+      from (${stored}) c
+      left join (${seenWith(sql`'ad'`)}) ad on ad.app_id = ${app.of} and ad.ad_platform = c.ad_platform and ad.object_id = c.aid
+      left join (${seenWith(sql`'plan'`)}) plan on plan.app_id = ${app.of} and plan.ad_platform = c.ad_platform
+        and plan.object_id = c.gid) c
+    left join campaign p on p.app_id = ${app.of} and p.turbo_promoted_object_id = c.campaign_id
+    left join rebate r on r.app_id = ${app.of} and r.ad_platform = c.ad_platform and r.advertiser_id = c.advertiser_id
       and c.day >= r.from_day and (r.until_day is null or c.day < r.until_day)`;
 }
 

@@ -9,8 +9,10 @@ import { listPending } from "../../db/engine/migrate.ts";
 import { openPool } from "../../db/engine/pool.ts";
 import { UsageError } from "../../errors.ts";
 import { createLog } from "../../log.ts";
+import { keepViews } from "../../report/view/views.ts";
 import { print, tableOf } from "../output.ts";
 import { withDatabase } from "../session.ts";
+import { viewCommands } from "./view-commands.ts";
 
 type Options = { json?: boolean; dryRun?: boolean };
 
@@ -33,6 +35,7 @@ export function databaseCommands(program: Command): void {
     .option("--dry-run", "only show what would move")
     .option("--json", "print JSON")
     .action((options: Options) => withDatabase(({ pool }) => rebalanceNow(pool, options)));
+  viewCommands(database);
 }
 
 function externalConfig() {
@@ -61,10 +64,12 @@ async function showPending(options: Options): Promise<void> {
 }
 
 async function migrateNow(): Promise<void> {
+  const log = createLog("info");
   const database = await openDatabase(externalConfig(), {
-    log: createLog("info"),
+    log,
     clock: systemClock,
     filled: "distribute",
+    afterMigrate: (pool) => keepViews(pool, log),
   });
   await database.stop();
 }

@@ -4,6 +4,8 @@ import { holderOf } from "../../data-lock.ts";
 import type { OpenApi } from "../../http/docs-page.ts";
 import { METRICS } from "../../report/metric/catalogue.ts";
 import { metricsMarkdown } from "../../report/metric/metrics-markdown.ts";
+import { VIEWS } from "../../report/view/views.ts";
+import { viewsMarkdown } from "../../report/view/views-markdown.ts";
 import { withServer, withThrowawayServer } from "../session.ts";
 import { apiMarkdown } from "./api-markdown.ts";
 
@@ -16,6 +18,19 @@ export function docsCommand(program: Command): void {
     .option("--json", "print the catalogue as JSON instead")
     .action((options: { json?: boolean }) => {
       process.stdout.write(options.json ? `${JSON.stringify(METRICS)}\n` : metricsMarkdown());
+    });
+
+  docs
+    .command("views")
+    .description("The list of columns in docs/BI.md, from the views that `database views` makes")
+    .option("--json", "print it as JSON instead")
+    .action((options: { json?: boolean }) => {
+      const views = VIEWS.map(({ name, says, columns }) => ({
+        name,
+        says,
+        columns: columns.map((column) => ({ name: column.name, type: column.type, says: column.says })),
+      }));
+      process.stdout.write(options.json ? `${JSON.stringify(views)}\n` : viewsMarkdown());
     });
 
   docs

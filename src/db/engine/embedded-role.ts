@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pg from "pg";
+import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Connection } from "../server/server.ts";
 import { query, sql } from "./sql.ts";
@@ -54,12 +55,19 @@ export async function serverConnection(
   return connection;
 }
 
-async function asSuperuser(superuser: LocalConnection, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Works as the superuser of an embedded database that runs. */
+export async function withSuperuser<T>(dataDir: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const superuser = superuserConnection(dataDir);
+  if (!superuser) throw new UsageError(`There is no embedded database in ${dataDir}.`);
+  return asSuperuser(superuser, work);
+}
+
+async function asSuperuser<T>(superuser: LocalConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const { kind: _, ...local } = superuser;
   const client = new pg.Client(local);
   await client.connect();
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -6,7 +6,8 @@ import type { Clock } from "../../clock.ts";
 import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { PACKAGE } from "../../package-folder.ts";
-import { distribute } from "./distribute.ts";
+import { distribute, planDistribution } from "./distribute.ts";
+import { dropMarkedViews } from "./marked-views.ts";
 import { assertRestored } from "./restore-mark.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
@@ -35,7 +36,10 @@ export async function migrate(pool: pg.Pool, options: MigrateOptions): Promise<v
     if (!options.restore) await assertRestored(client);
     const done = await loadDone(client);
     assertSame(migrations, done);
-    for (const { name, text, checksum } of migrations.filter((migration) => !done.has(migration.name))) {
+    const pending = migrations.filter((migration) => !done.has(migration.name));
+    const moves = options.restore ? [] : await planDistribution(client);
+    if (pending.length > 0 || moves.length > 0) await dropMarkedViews(client);
+    for (const { name, text, checksum } of pending) {
       await client.query("begin");
       // Comes before its statements, which read the time from this row instead of asking the database for it.
       await execute(
