@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
+import { forgetLakeState, saveLakeState } from "../../src/db/lake-state.ts";
 import { noteNode, removeNode } from "../../src/db/node.ts";
 import { BASE, track } from "../http/fixture.ts";
 import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
@@ -133,6 +134,28 @@ test("the page is readable in both themes and languages, and fits a phone", asyn
     await page.locator(".table tbody tr").first().waitFor();
   });
   await visit.fitsPhone("health");
+});
+
+test("the lake and its bucket are shown, and why the bucket is not in step, in both languages", async () => {
+  const nowMs = Date.now();
+  const failure = "The bucket does not exist.";
+  const counts = { waitingFiles: 3, files: 12, bytes: 5 * 1024 * 1024 };
+  await saveLakeState(pool, "files", { ...counts, workedAtMs: nowMs, behindSinceMs: null, failure: "" });
+  await saveLakeState(pool, "bucket", { ...counts, workedAtMs: nowMs, behindSinceMs: nowMs - 600_000, failure });
+  try {
+    const visit = await open();
+    await visit.page.getByText("The lake's bucket cannot be brought in step.").waitFor();
+    await visit.page.getByText(`12 files · 3 to upload · ${failure}`).waitFor();
+    await visit.page.getByText("0 files · 0 days to write").waitFor();
+    await visit.look({ theme: "light", language: "zh" });
+    await visit.page.getByText("数据湖的存储桶无法同步").waitFor();
+    await visit.page.getByText(`12 个文件 · 3 个待上传 · ${failure}`).waitFor();
+    await forgetLakeState(pool, "bucket");
+    await visit.page.getByText("数据湖的存储桶无法同步").waitFor({ state: "detached" });
+  } finally {
+    await forgetLakeState(pool, "bucket");
+    await forgetLakeState(pool, "files");
+  }
 });
 
 test("stuck apply is shown with its reason, in both languages, until it goes on", async () => {

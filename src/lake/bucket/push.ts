@@ -205,7 +205,7 @@ export class BucketPush {
     });
     await eachOf(due, AT_ONCE, async (name) => {
       if (isOut()) return;
-      if ((await this.#parts.bucket.remove(name)) === "kept") this.#keepsVersions = true;
+      this.#keepsVersions = (await this.#parts.bucket.remove(name)) === "kept";
       known.objects.delete(name);
       this.#goneSince.delete(name);
       this.#removed += 1;

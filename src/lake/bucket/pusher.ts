@@ -86,7 +86,8 @@ export class Pusher {
   async #note(before: LakeState | undefined, pushed: Pushed | undefined, failure: string): Promise<void> {
     const nowMs = this.#parts.clock();
     const { waitingFiles = 0, files = 0, bytes = 0 } = pushed ?? before ?? {};
-    const behindSinceMs = pushed?.isInStep ? null : (before?.behindSinceMs ?? nowMs);
+    const isWell = pushed?.isInStep && failure === "";
+    const behindSinceMs = isWell ? null : (before?.behindSinceMs ?? nowMs);
     const state = { workedAtMs: nowMs, behindSinceMs, waitingFiles, files, bytes, failure };
     this.#turns = await saveLakeState(this.#parts.pool, "bucket", state);
   }
