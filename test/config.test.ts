@@ -75,6 +75,12 @@ const BAD: [string, string][] = [
   ["KNOWN_CLIENTS_MAX", "10"],
   ["INTAKE_THREADS", "65"],
   ["SECRET_KEY", "short"],
+  ["LAKE_BUCKET_URL", "https://bucket"],
+  ["LAKE_BUCKET_URL", "s3://UPPER/prefix"],
+  ["LAKE_BUCKET_URL", "s3://bucket//prefix"],
+  ["LAKE_BUCKET_URL", "s3://bucket/a/../b"],
+  ["LAKE_BUCKET_ENDPOINT", "minio:9000"],
+  ["LAKE_BUCKET_STYLE", "dns"],
 ];
 
 test.each(BAD)("%s=%j is refused in a sentence that names it", (name, text) => {
@@ -114,6 +120,21 @@ test.each<[Record<string, string>, RegExp]>([
 ])("days that are only in the lake need what reads them: %j", (env, sentence) => {
   expect(() => readConfig(env)).toThrow(sentence);
   expect(readConfig({ EVENT_HOT_DAYS: "30", EVENT_RETENTION_DAYS: "31" }).eventHotDays).toBe(30);
+});
+
+test("a bucket needs a key, and its prefix ends with one slash", () => {
+  const env = { LAKE_BUCKET_URL: "s3://my-bucket/a/b/", LAKE_BUCKET_KEY_ID: "id", LAKE_BUCKET_KEY: "hunter4" };
+  expect(() => readConfig({ ...env, LAKE_BUCKET_KEY: "" })).toThrow(/must be set with LAKE_BUCKET_URL/);
+  expect(readConfig(env).lakeBucket).toEqual({
+    address: { bucket: "my-bucket", prefix: "a/b/" },
+    endpoint: "",
+    region: "us-east-1",
+    keyId: "id",
+    key: "hunter4",
+    style: "path",
+  });
+  expect(readConfig({ ...env, LAKE_BUCKET_URL: "s3://my-bucket" }).lakeBucket?.address.prefix).toBe("");
+  expect(readConfig({}).lakeBucket).toBeUndefined();
 });
 
 test("every default is a valid value of its setting, and every setting has a hint", () => {
