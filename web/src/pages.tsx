@@ -61,6 +61,14 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/analysis/analysis.tsx").then((page) => ({ default: page.AnalysisPage }))),
   },
   {
+    path: "/segments",
+    title: { en: "Segments", zh: "用户分群" },
+    group: "results",
+    about: "app",
+    needs: "detail",
+    component: lazy(() => import("./pages/segments/segments.tsx").then((page) => ({ default: page.SegmentsPage }))),
+  },
+  {
     path: "/sql",
     title: { en: "SQL", zh: "SQL" },
     group: "results",

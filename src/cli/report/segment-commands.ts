@@ -81,7 +81,7 @@ function exportCommand(segments: Command): void {
     .argument("<segment>", "its id or name", parseRef)
     .requiredOption("--app <app>", "app id", parseInteger)
     .addOption(new Option("--kind <kind>", "client ids, or ids of devices").choices(SEGMENT_EXPORTS).default("clients"))
-    .option("--from <day>", "first day for conditions without days; default: a year before the last", parseDay)
+    .option("--from <day>", "first day for conditions without days; default: of the last 30 days", parseDay)
     .option("--to <day>", "last day; default today", parseDay)
     .addOption(
       new Option("--format <format>", "one JSON object per line, or CSV").choices(EXPORT_FORMATS).default("ndjson"),

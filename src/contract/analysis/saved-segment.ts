@@ -51,11 +51,14 @@ export const savedSegmentsAnswer = envelopeSchema(savedSegments);
 
 export const segmentRemovedAnswer = envelopeSchema(emptyData);
 
+/** In lists and exports, conditions without days of their own are about so many days up to today. */
+export const SEGMENT_DAYS = 30;
+
 const days = {
   ...dateList,
   description:
     "The days of conditions that have none of their own; `last_days` reach back from the last one. " +
-    `Absent: the ${LIMITS.analysisDays} days up to today`,
+    `Absent: the ${SEGMENT_DAYS} days up to today`,
 };
 
 /** The users of a segment as a filter of a list. */

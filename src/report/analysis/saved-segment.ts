@@ -1,6 +1,6 @@
+import { SEGMENT_DAYS } from "../../contract/analysis/saved-segment.ts";
 import type { SavedRef, Segment } from "../../contract/analysis/segment.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
-import { LIMITS } from "../../limits.ts";
 import { refused } from "./refusal.ts";
 import { segmentSql } from "./segment-sql.ts";
 
@@ -30,12 +30,12 @@ export function checkSaved(condition: Segment): void {
   segmentSql(condition, SOME_DAY);
 }
 
-/** The days for conditions that have none of their own: those asked for, or as many as a question may read, up to today. */
+/** The days for conditions that have none of their own: those asked for, or some up to today. */
 export function segmentDays(
   asked: readonly string[] | undefined,
   { timeZone, nowMs }: { timeZone: string; nowMs: number },
 ): readonly string[] {
   if (asked) return asked;
   const today = calendarOf(timeZone).dayOf(nowMs);
-  return [addDays(today, 1 - LIMITS.analysisDays), today];
+  return [addDays(today, 1 - SEGMENT_DAYS), today];
 }

@@ -145,9 +145,9 @@ test("too many conditions are refused, however many segments they come from", ()
   expect(() => segmentClientsSql({ segment: both, date_list: ["2026-01-01", "2026-01-02"] })).toThrow(/more than 50/);
 });
 
-test("without days of their own, conditions are about as many days as a question may read, up to today", () => {
+test("without days of their own, conditions of lists and exports are about the last days up to today", () => {
   const nowMs = Date.parse("2026-11-17T20:00:00Z");
-  expect(segmentDays(undefined, { timeZone: "Asia/Shanghai", nowMs })).toEqual(["2025-11-18", "2026-11-18"]);
-  expect(segmentDays(undefined, { timeZone: "UTC", nowMs })).toEqual(["2025-11-17", "2026-11-17"]);
+  expect(segmentDays(undefined, { timeZone: "Asia/Shanghai", nowMs })).toEqual(["2026-10-20", "2026-11-18"]);
+  expect(segmentDays(undefined, { timeZone: "UTC", nowMs })).toEqual(["2026-10-19", "2026-11-17"]);
   expect(segmentDays(["2026-01-01", "2026-01-02"], { timeZone: "UTC", nowMs })).toEqual(["2026-01-01", "2026-01-02"]);
 });

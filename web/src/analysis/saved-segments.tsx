@@ -4,8 +4,8 @@ import { useTexts } from "../texts.ts";
 import { SelectField } from "../ui/field.tsx";
 
 const texts = {
-  en: { segment: "Users", everybody: "All users", gone: (id: string) => `Removed segment ${id}` },
-  zh: { segment: "用户", everybody: "全部用户", gone: (id: string) => `已删除的分群 ${id}` },
+  en: { segment: "Segment", everybody: "All users", gone: (id: string) => `Removed segment ${id}` },
+  zh: { segment: "分群", everybody: "全部用户", gone: (id: string) => `已删除的分群 ${id}` },
 };
 
 /** Where the saved segments of an app are, and the key of the query. */
@@ -13,11 +13,6 @@ export const SEGMENTS = "segments";
 
 export function useSegments(): readonly ShownSegment[] {
   return useAppQuery<ShownSegments>(SEGMENTS).data?.segments ?? [];
-}
-
-/** The id of a segment in the address, or an empty text. */
-export function segmentIdOf(text: unknown): string {
-  return typeof text === "string" && /^[1-9]\d{0,8}$/.test(text) ? text : "";
 }
 
 /** What a segment is called. One that somebody has removed has only its id. */

@@ -1,6 +1,8 @@
 import type { Condition, Filter, Join, Operator } from "../../../../src/contract/analysis/condition.ts";
 import type { EventsQuestion, Measure, Series, Step } from "../../../../src/contract/analysis/events.ts";
 import type { Source } from "../../../../src/contract/analysis/question.ts";
+import type { Segment } from "../../../../src/contract/analysis/segment.ts";
+import { segmentIdOf } from "../../analysis/segment.ts";
 import { addDays } from "../../format.ts";
 import { daysBetween } from "../../report/days.ts";
 import { listOf } from "../../report/value-list.ts";
@@ -30,6 +32,8 @@ export const DEFAULTS = {
   periods_by: "day",
   /** The field by which the users of a funnel or of cohorts are split. */
   users_by: "",
+  /** The id of the saved segment whose users every question is about. */
+  segment: "",
   /** What retention is counted in: empty for users, or a measure; see `measureOf`. */
   value: "",
   /** Of a distribution: the source as a list of one, the measure, and where buckets begin. */
@@ -63,6 +67,8 @@ export type AnalysisState = {
   split: readonly string[];
   top: number;
   compare: string;
+  /** The id of a saved segment, or empty. */
+  segment: string;
 };
 
 export function analysisState(url: UrlState, days: Days): AnalysisState {
@@ -74,6 +80,7 @@ export function analysisState(url: UrlState, days: Days): AnalysisState {
     split: listOf(url.split).slice(0, 2),
     top: TOPS.includes(url.top) ? Number(url.top) : 10,
     compare: url.compare,
+    segment: url.segment,
   };
 }
 
@@ -116,7 +123,7 @@ export function incompleteSeries(series: readonly Series[]): number | undefined 
 
 /** The question to ask. Conditions that are not complete yet are left out. */
 export function questionOf(state: AnalysisState): EventsQuestion {
-  const { days, by, series, formulas, split, top, compare } = state;
+  const { days, by, series, formulas, split, top, compare, segment } = state;
   const written = formulas.filter((formula) => formula.trim() !== "");
   const compareDate = compareDay(compare, days);
   return {
@@ -126,7 +133,14 @@ export function questionOf(state: AnalysisState): EventsQuestion {
     ...(written.length > 0 && { formulas: written }),
     ...(split.length > 0 && { split, top }),
     ...(compareDate !== undefined && { compare_date: compareDate }),
+    ...usersOf(segment),
   };
+}
+
+/** Which users a question is about: everybody, or those of a saved segment. */
+export function usersOf(segment: string): { segment?: Segment } {
+  const id = segmentIdOf(segment);
+  return id === "" ? {} : { segment: { kind: "saved", segment: Number(id) } };
 }
 
 /** The first day of the earlier range. */

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import type { ListName } from "../../../../src/contract/admin/admin-list.ts";
 import { dataOf, postForStream } from "../../api.ts";
 import { dayOf, useFormat } from "../../format.ts";
 import { saveFile } from "../../save-file.ts";
@@ -8,29 +7,35 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CsvRows } from "./csv-rows.ts";
-import { type Filters, filterBody } from "./list-state.ts";
 import { texts } from "./texts.ts";
 
 /** The interval at which the dialog updates its progress. */
 const TELL_MS = 100;
 
-type ExportDialogProps = { list: ListName; appId: number; filters: Filters; rows: number; onClose: () => void };
+type ExportDialogProps = {
+  about: string;
+  /** What is exported, as CSV, and the name of its file. */
+  wanted: { path: string; body: object; file: string };
+  /** At most so many. */
+  rows: number;
+  onClose: () => void;
+};
 
 type State = { kind: "running" } | { kind: "done" } | { kind: "failed"; error: unknown };
 
 /** Exports as long as it is open: closing it stops the export. */
-export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDialogProps) {
+export function ExportDialog({ about, wanted, rows, onClose }: ExportDialogProps) {
   const text = useTexts(texts);
   const { number } = useFormat();
   const [count, setCount] = useState(0);
   const [state, setState] = useState<State>({ kind: "running" });
   // Frozen when the dialog opens: the page behind may render again with new filter objects.
-  const [body] = useState(() => ({ app_id: appId, kind: list, format: "csv", ...filterBody(filters) }));
+  const [frozen] = useState(wanted);
   useEffect(() => {
     const stopping = new AbortController();
-    receive(body, stopping.signal, setCount).then(
+    receive(frozen, stopping.signal, setCount).then(
       (file) => {
-        saveFile(file, `${body.kind}-${body.app_id}-${dayOf(Date.now(), "UTC")}.csv`);
+        saveFile(file, `${frozen.file}-${dayOf(Date.now(), "UTC")}.csv`);
         setState({ kind: "done" });
       },
       (error: unknown) => {
@@ -38,10 +43,10 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
       },
     );
     return () => stopping.abort();
-  }, [body]);
+  }, [frozen]);
   return (
     <Dialog title={text.csvTitle} onClose={onClose}>
-      <p className="soft">{text.csvAbout}</p>
+      <p className="soft">{about}</p>
       {state.kind === "failed" ? (
         <>
           <p>{text.csvBroken}</p>
@@ -70,8 +75,12 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
 }
 
 /** Reads the stream to its end. Throws if the stream breaks off. */
-async function receive(body: object, signal: AbortSignal, tell: (rows: number) => void): Promise<Blob> {
-  const response = await postForStream("export", body, signal);
+async function receive(
+  { path, body }: Pick<ExportDialogProps["wanted"], "path" | "body">,
+  signal: AbortSignal,
+  tell: (rows: number) => void,
+): Promise<Blob> {
+  const response = await postForStream(path, body, signal);
   if (!response.headers.get("content-type")?.startsWith("text/csv")) await dataOf(response);
   const reader = response.body!.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];

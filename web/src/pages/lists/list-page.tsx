@@ -192,7 +192,16 @@ function Tools({ list, fields, state, change, shown, choose, rows }: ToolsProps)
         />
       )}
       {open === "csv" && (
-        <ExportDialog list={list} appId={app_id} filters={state.filters} rows={rows ?? 0} onClose={close} />
+        <ExportDialog
+          about={text.csvAbout}
+          wanted={{
+            path: "export",
+            body: { app_id, kind: list, format: "csv", ...filterBody(state.filters) },
+            file: `${list}-${app_id}`,
+          }}
+          rows={rows ?? 0}
+          onClose={close}
+        />
       )}
     </>
   );

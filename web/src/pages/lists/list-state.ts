@@ -1,5 +1,5 @@
 import type { ListFields, ListName, OrdersBody } from "../../../../src/contract/admin/admin-list.ts";
-import { segmentIdOf } from "../../analysis/saved-segments.tsx";
+import { segmentIdOf } from "../../analysis/segment.ts";
 import type { Sort } from "../../ui/data-table.tsx";
 import { useUrlState } from "../../url-state.ts";
 

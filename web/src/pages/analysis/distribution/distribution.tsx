@@ -1,21 +1,20 @@
 import type { DistributionAnswer, DistributionQuestion } from "../../../../../src/contract/analysis/distribution.ts";
 import type { Source } from "../../../../../src/contract/analysis/question.ts";
 import { useKnownNames } from "../../../analysis/known-names.ts";
-import { useToday } from "../../../report/days.ts";
 import { useTexts } from "../../../texts.ts";
-import { DateRange } from "../../../ui/date-range.tsx";
 import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { SettledField } from "../../../ui/settled-field.tsx";
 import { useQuestion } from "../answer/answer-query.ts";
 import { Settled } from "../answer/settled.tsx";
+import { DaysAndUsers } from "../question/days-and-users.tsx";
 import { lacksNumber, measureOf, measureText } from "../question/number-of.ts";
 import { NumberSelect } from "../question/number-select.tsx";
 import { Part } from "../question/part.tsx";
 import { SourceFields } from "../question/source-fields.tsx";
 import { questionTexts } from "../question-texts.ts";
 import { sourcesOf, type TabProps } from "../sources.ts";
-import { completed } from "../state.ts";
+import { completed, usersOf } from "../state.ts";
 import { edgesOf } from "./buckets.ts";
 import { Histogram } from "./distribution-answer.tsx";
 import { distributionTexts } from "./distribution-texts.ts";
@@ -35,6 +34,7 @@ export function Distribution({ url, days, onChange }: TabProps) {
     ...completed(source),
     ...measured,
     ...(edges && edges.length > 0 && { edges }),
+    ...usersOf(url.segment),
   };
   const isComplete = !lacksNumber(measured) && edges !== undefined;
   const query = useQuestion<DistributionQuestion, DistributionAnswer>(
@@ -52,7 +52,7 @@ export function Distribution({ url, days, onChange }: TabProps) {
           <CountedFields source={source} measured={measured} onChange={onChange} />
         </Part>
         <div className="row fields">
-          <DateRange days={days} today={useToday()} onChange={onChange} />
+          <DaysAndUsers days={days} segment={url.segment} onChange={onChange} />
           <SettledField
             label={text.edges}
             value={url.edges}

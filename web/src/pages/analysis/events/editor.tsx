@@ -1,13 +1,12 @@
 import { useKnownNames } from "../../../analysis/known-names.ts";
 import type { KnownNames } from "../../../analysis/names.ts";
-import { useToday } from "../../../report/days.ts";
 import { listText } from "../../../report/value-list.ts";
 import { useTexts } from "../../../texts.ts";
 import { Button } from "../../../ui/button.tsx";
-import { DateRange } from "../../../ui/date-range.tsx";
 import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { SettledField } from "../../../ui/settled-field.tsx";
+import { DaysAndUsers } from "../question/days-and-users.tsx";
 import { FieldSelect, useFieldGroups } from "../question/field-select.tsx";
 import { type AnalysisState, compareDay, SERIES_MAX, STEPS, seriesText, TOPS, type UrlState } from "../state.ts";
 import { texts } from "../texts.ts";
@@ -30,7 +29,7 @@ export function Editor({ state, refusal, onChange }: EditorProps) {
       <SeriesRows series={state.series} known={known} onChange={(series) => onChange({ series: seriesText(series) })} />
       <Formulas formulas={state.formulas} sentence={sentence} onChange={onChange} />
       <div className="row fields">
-        <DateRange days={state.days} today={useToday()} onChange={onChange} />
+        <DaysAndUsers days={state.days} segment={state.segment} onChange={onChange} />
         <Grouping state={state} known={known} onChange={onChange} />
         <Comparison state={state} onChange={onChange} />
       </div>

@@ -1,19 +1,18 @@
 import type { FunnelAnswer, FunnelQuestion } from "../../../../../src/contract/analysis/funnel.ts";
 import type { Source } from "../../../../../src/contract/analysis/question.ts";
 import { useKnownNames } from "../../../analysis/known-names.ts";
-import { useToday } from "../../../report/days.ts";
 import { useTexts } from "../../../texts.ts";
 import { Button } from "../../../ui/button.tsx";
-import { DateRange } from "../../../ui/date-range.tsx";
 import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { useQuestion } from "../answer/answer-query.ts";
 import { Settled } from "../answer/settled.tsx";
+import { DaysAndUsers } from "../question/days-and-users.tsx";
 import { SourceFields } from "../question/source-fields.tsx";
 import { SplitField } from "../question/split-field.tsx";
 import { questionTexts } from "../question-texts.ts";
 import { sourcesOf, type TabProps } from "../sources.ts";
-import { completed } from "../state.ts";
+import { completed, usersOf } from "../state.ts";
 import { FunnelSteps } from "./funnel-answer.tsx";
 
 const STEPS_MAX = 10;
@@ -29,6 +28,7 @@ export function Funnel({ url, days, onChange }: TabProps) {
     steps: steps.map(completed),
     window_minutes: Number(window),
     ...(url.users_by !== "" && { split: url.users_by, top: 10 }),
+    ...usersOf(url.segment),
   };
   const query = useQuestion<FunnelQuestion, FunnelAnswer>("funnel", question);
   return (
@@ -36,7 +36,7 @@ export function Funnel({ url, days, onChange }: TabProps) {
       <section className="card stack question">
         <StepRows steps={steps} onChange={change} />
         <div className="row fields">
-          <DateRange days={days} today={useToday()} onChange={onChange} />
+          <DaysAndUsers days={days} segment={url.segment} onChange={onChange} />
           <SelectField
             label={text.window}
             value={window}

@@ -1,17 +1,16 @@
 import type { PathAnswer, PathQuestion } from "../../../../../src/contract/analysis/path.ts";
 import type { Source } from "../../../../../src/contract/analysis/question.ts";
 import { useKnownNames } from "../../../analysis/known-names.ts";
-import { useToday } from "../../../report/days.ts";
 import { useTexts } from "../../../texts.ts";
-import { DateRange } from "../../../ui/date-range.tsx";
 import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { useQuestion } from "../answer/answer-query.ts";
 import { Settled } from "../answer/settled.tsx";
+import { DaysAndUsers } from "../question/days-and-users.tsx";
 import { Part } from "../question/part.tsx";
 import { SourceFields } from "../question/source-fields.tsx";
 import { sourcesOf, type TabProps } from "../sources.ts";
-import { completed } from "../state.ts";
+import { completed, usersOf } from "../state.ts";
 import { Paths } from "./path-answer.tsx";
 import { pathTexts } from "./path-texts.ts";
 
@@ -32,6 +31,7 @@ export function Path({ url, days, onChange }: TabProps) {
     gap_minutes: Number(url.gap in text.gaps ? url.gap : "30"),
     levels: Number(LEVELS.includes(url.levels) ? url.levels : "4"),
     top: Number(BRANCHES.includes(url.branches) ? url.branches : "5"),
+    ...usersOf(url.segment),
   };
   const query = useQuestion<PathQuestion, PathAnswer>("path", question, event === "" ? "incomplete" : "complete");
   return (
@@ -46,7 +46,7 @@ export function Path({ url, days, onChange }: TabProps) {
           />
         </Part>
         <div className="row fields">
-          <DateRange days={days} today={useToday()} onChange={onChange} />
+          <DaysAndUsers days={days} segment={url.segment} onChange={onChange} />
           <ShownFields question={question} onChange={onChange} />
         </div>
         {query.error && <Failure error={query.error} />}

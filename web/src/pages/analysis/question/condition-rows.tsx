@@ -73,7 +73,7 @@ export function ConditionRows({ filter, groups, onChange }: ConditionRowsProps) 
 
 type RowProps = { condition: Condition; groups: readonly FieldGroup[]; onChange: (condition: Condition) => void };
 
-function ConditionRow({ condition, groups, onChange }: RowProps) {
+export function ConditionRow({ condition, groups, onChange }: RowProps) {
   const text = useTexts(fieldTexts);
   const { operator, values = [] } = condition;
   const changeOperator = (next: Operator) => {

@@ -10,8 +10,8 @@ export type OrderColumn = (typeof ORDER_COLUMNS)[number];
 
 export type FieldGroup = { title: string; choices: readonly Choice[] };
 
-/** What a question can be filtered and split by. `orders`: whether columns of orders are among it. */
-export function useFieldGroups(known: KnownNames, orders: "orders" | "no orders"): FieldGroup[] {
+/** What a question can be filtered and split by: with columns of orders, without them, or only what users have. */
+export function useFieldGroups(known: KnownNames, of: "orders" | "no orders" | "users"): FieldGroup[] {
   const text = useTexts(fieldTexts);
   const properties = (scope: "event" | "user") =>
     known.properties
@@ -21,8 +21,12 @@ export function useFieldGroups(known: KnownNames, orders: "orders" | "no orders"
   const users = useUserColumns().map(([value, label]) => ({ value, label }));
   return [
     { title: text.userColumns, choices: users },
-    ...(orders === "orders" ? [{ title: text.orders, choices: columns }] : []),
-    { title: text.eventProperties, choices: [{ value: "event", label: text.eventName }, ...properties("event")] },
+    ...(of === "orders" ? [{ title: text.orders, choices: columns }] : []),
+    ...(of === "users"
+      ? []
+      : [
+          { title: text.eventProperties, choices: [{ value: "event", label: text.eventName }, ...properties("event")] },
+        ]),
     { title: text.userProperties, choices: properties("user") },
   ];
 }

@@ -2,13 +2,12 @@ import type { Source } from "../../../../../src/contract/analysis/question.ts";
 import type { RetentionAnswer, RetentionQuestion } from "../../../../../src/contract/analysis/retention.ts";
 import { useKnownNames } from "../../../analysis/known-names.ts";
 import type { KnownNames } from "../../../analysis/names.ts";
-import { useToday } from "../../../report/days.ts";
 import { useTexts } from "../../../texts.ts";
-import { DateRange } from "../../../ui/date-range.tsx";
 import { Failure } from "../../../ui/failure.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { useQuestion } from "../answer/answer-query.ts";
 import { Settled } from "../answer/settled.tsx";
+import { DaysAndUsers } from "../question/days-and-users.tsx";
 import { lacksNumber, measureOf, measureText } from "../question/number-of.ts";
 import { NumberSelect } from "../question/number-select.tsx";
 import { Part } from "../question/part.tsx";
@@ -16,7 +15,7 @@ import { SourceFields } from "../question/source-fields.tsx";
 import { SplitField } from "../question/split-field.tsx";
 import { questionTexts } from "../question-texts.ts";
 import { sourcesOf, type TabProps } from "../sources.ts";
-import { completed } from "../state.ts";
+import { completed, usersOf } from "../state.ts";
 import { Cohorts } from "./retention-answer.tsx";
 
 const PERIODS = ["7", "14", "30", "60", "90"];
@@ -43,6 +42,7 @@ export function Retention({ url, days, onChange }: TabProps) {
     back: completed(back),
     ...(value && { value }),
     ...(url.users_by !== "" && { split: url.users_by, top: 10 }),
+    ...usersOf(url.segment),
   };
   const lacks = value !== undefined && lacksNumber(value);
   const query = useQuestion<RetentionQuestion, RetentionAnswer>(
@@ -62,7 +62,7 @@ export function Retention({ url, days, onChange }: TabProps) {
           </SourceFields>
         </Part>
         <div className="row fields">
-          <DateRange days={days} today={useToday()} onChange={onChange} />
+          <DaysAndUsers days={days} segment={url.segment} onChange={onChange} />
           <SelectField
             label={text.by}
             value={by}
