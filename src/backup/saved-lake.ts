@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ColdLakeFile, loadAllColdFiles } from "../db/cold-event.ts";
+import { type ColdLakeFile, loadAllColdFiles, loadColdLakes } from "../db/cold-event.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import { writeDurably } from "../journal/segment.ts";
@@ -27,16 +27,16 @@ export type HeldLake = { id: string; files: readonly ColdLakeFile[]; folder: str
 
 /** Undefined when there are no such days. */
 export async function holdLake(tx: Executor, dataDir: string): Promise<HeldLake | undefined> {
+  const [id] = await loadColdLakes(tx);
+  if (id === undefined) return undefined;
   const files = await loadAllColdFiles(tx);
-  const [first] = files;
-  if (!first) return undefined;
   const root = lakeFolderOf({ dataDir });
-  if ((await readLakeId(root)) !== first.lakeId)
+  if ((await readLakeId(root)) !== id)
     throw new UsageError(
-      `Older days are only in the lake ${first.lakeId}, which is not in ${root}: set DATA_DIR to the folder of the server, on its machine.`,
+      `Older days are only in the lake ${id}, which is not in ${root}: set DATA_DIR to the folder of the server, on its machine.`,
     );
   const folder = await makeHeldFolder(root);
-  const held = { id: first.lakeId, files, folder };
+  const held = { id, files, folder };
   try {
     for (const file of files) await holdFile({ ...file, kind: "events" }, { root, held: folder });
     return held;

@@ -75,7 +75,7 @@ async function assertNone<T>(read: Executor, wish: ColdWish, none: T): Promise<T
 }
 
 /** A column `day` that lies in a cold part. */
-const isCold = (day: Sql) =>
+export const isCold = (day: Sql): Sql =>
   sql`exists (select 1 from event_day d where d.state = 'cold' and ${day} >= d.day and ${day} < d.until_day)`;
 
 export async function loadColdFiles(
@@ -140,6 +140,7 @@ export async function readSettled<T>(read: Executor, appId: number, work: () => 
 const ATTEMPTS_MAX = 5;
 
 async function coldState(read: Executor, appId: number): Promise<string> {
+  if ((await loadColdLakes(read)).length === 0) return "";
   const [row] = await query<{ state: string }>(
     read,
     sql`select concat_ws(' ', (select count(*) from lake_gone where app_id = ${appId}),
@@ -198,5 +199,21 @@ export async function emptyColdDay(tx: Executor, { appId, day }: { appId: number
 
 /** Forgets who is gone from days that are dropped. */
 export async function forgetGone(tx: Executor, appId: number): Promise<void> {
-  await execute(tx, sql`delete from lake_gone where app_id = ${appId} and not ${isCold(sql`lake_gone.day`)}`);
+  const rows = await query<{ day: string }>(tx, sql`select distinct day from lake_gone where app_id = ${appId}`);
+  const days = rows.map(({ day }) => day);
+  const cold = new Set(await loadColdAmong(tx, days));
+  const dropped = days.filter((day) => !cold.has(day));
+  if (dropped.length > 0)
+    await execute(tx, sql`delete from lake_gone where app_id = ${appId} and day = any(${dropped}::date[])`);
+}
+
+/** The number of events that are only in files, of one app or of all. */
+export async function countColdEvents(read: Executor, appId?: number): Promise<number> {
+  if ((await loadColdLakes(read)).length === 0) return 0;
+  const ofApp = appId === undefined ? sql`` : sql`and app_id = ${appId}`;
+  const [row] = await query<{ events: number }>(
+    read,
+    sql`select coalesce(sum(rows), 0)::bigint as events from lake_file f where kind = 'events' ${ofApp} and ${isCold(sql`f.day`)}`,
+  );
+  return row!.events;
 }

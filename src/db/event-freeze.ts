@@ -84,6 +84,7 @@ export async function emptyColdParts(pool: pg.Pool): Promise<number> {
     pool,
     sql`select day as "from", until_day as until from event_day where state = 'cold'`,
   );
+  if (parts.length === 0) return 0;
   const tables = parts.map((part) => ({ ...part, name: partitionOf(part).name }));
   const asked = rowsOf("asked", tables, { name: "text" });
   const large = await query<{ name: string }>(

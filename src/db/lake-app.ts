@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { loadColdLakes } from "./cold-event.ts";
+import { isCold, loadColdLakes } from "./cold-event.ts";
 import { waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
@@ -127,13 +127,11 @@ export async function noteWritten(tx: Executor, { appId, readUntilMs }: LakeApp)
  * have these events, still count, and so do their marks.
  */
 export async function forgetLakes(tx: Executor): Promise<void> {
+  const hasCold = (await loadColdLakes(tx)).length > 0;
   for (const table of ["lake_app", "lake_late"] as const) await execute(tx, sql`delete from ${identifier(table)}`);
   for (const table of ["lake_mark", "lake_file"] as const) {
-    await execute(
-      tx,
-      sql`delete from ${identifier(table)} t where t.kind <> 'events' or not exists (
-        select 1 from event_day d where d.state = 'cold' and t.day >= d.day and t.day < d.until_day)`,
-    );
+    const kept = hasCold ? sql`where t.kind <> 'events' or not ${isCold(sql`t.day`)}` : sql``;
+    await execute(tx, sql`delete from ${identifier(table)} t ${kept}`);
   }
 }
 

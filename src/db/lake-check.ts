@@ -1,4 +1,5 @@
 import type { LakeDay } from "../domain/lake.ts";
+import { countColdEvents } from "./cold-event.ts";
 import { type Executor, identifier, joined, listed, query, type Sql, sql } from "./engine/sql.ts";
 import { sourceOf } from "./lake-source.ts";
 
@@ -48,9 +49,7 @@ export async function loadStoredEvents(tx: Executor, appId: number): Promise<{ l
   const [row] = await query<{ ledger: number; events: number }>(
     tx,
     sql`select (select coalesce(sum(events), 0)::bigint from ledger_minute where app_id = ${appId} and outcome = 'stored') as ledger,
-      (select count(*) from event where app_id = ${appId}) + (select coalesce(sum(rows), 0)::bigint from lake_file f
-        join event_day d on d.state = 'cold' and f.day >= d.day and f.day < d.until_day
-        where f.app_id = ${appId} and f.kind = 'events') as events`,
+      (select count(*) from event where app_id = ${appId}) as events`,
   );
-  return row!;
+  return { ledger: row!.ledger, events: row!.events + (await countColdEvents(tx, appId)) };
 }
