@@ -22,7 +22,7 @@ import { JournalDepth } from "./journal-depth.ts";
 import { KnownClients } from "./known-clients.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Metrics } from "./metrics.ts";
-import { assertFilesApplied, assertNotOlder, type OpenedJournal, openJournal } from "./open-journal.ts";
+import { assertFilesApplied, type OpenedJournal, openJournal, waitForEnds } from "./open-journal.ts";
 import { IntakePace } from "./pace.ts";
 import { Progress } from "./progress.ts";
 import { startPruning } from "./pruning.ts";
@@ -178,8 +178,7 @@ export class Flow {
       await files.bringBack(cursors[0] ?? 0, () => this.intake.diskObstacle());
     } else {
       // Asked after the cursors: other processes append and apply meanwhile.
-      await this.intake.freshEnds();
-      assertNotOlder(this.journal, cursors);
+      await waitForEnds(this.journal, cursors);
       await assertFilesApplied(pool, this.#config);
     }
     for (const [partition, depth] of this.#depths.entries()) {

@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { JournalAddress } from "../apply/sources.ts";
+import { elapsedMs } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { type ApiError, UsageError } from "../errors.ts";
@@ -80,13 +82,39 @@ async function openStreams(config: Config, address: JetStreamAddress, events: Jo
 }
 
 /** Refuses a log that is an older copy: entries appended where the cursor has been would count as applied already. */
-export function assertNotOlder(journal: EntryLog, cursors: readonly Position[]): void {
-  cursors.forEach((applied, partition) => {
-    if (partition < journal.partitions && applied <= journal.end(partition)) return;
-    throw new UsageError(
-      `Partition ${partition} of the log was applied up to ${applied}, but ends before it: LOG_URL leads to an older copy.`,
-    );
-  });
+export function assertNotOlder(journal: Pick<EntryLog, "partitions" | "end">, cursors: readonly Position[]): void {
+  const older = olderPartitions(journal, cursors)[0];
+  if (older === undefined) return;
+  throw new UsageError(
+    `Partition ${older} of the log was applied up to ${cursors[older]}, but ends before it: LOG_URL leads to an older copy.`,
+  );
+}
+
+function olderPartitions(journal: Pick<EntryLog, "partitions" | "end">, cursors: readonly Position[]): number[] {
+  const isOlder = (partition: number) =>
+    partition >= journal.partitions || cursors[partition]! > journal.end(partition);
+  return [...cursors.keys()].filter(isOlder);
+}
+
+/** A server that has just become the leader of a partition may not know its last entries yet. */
+const LEADER_MS = 10_000;
+const ASK_AGAIN_MS = 200;
+
+/** Asks for the ends of the log until none is before its cursor. Refuses an older copy. */
+export async function waitForEnds(
+  journal: Pick<EntryLog, "partitions" | "end" | "freshEnd">,
+  cursors: readonly Position[],
+  patienceMs = LEADER_MS,
+): Promise<void> {
+  const startedMs = elapsedMs();
+  await Promise.all(Array.from({ length: journal.partitions }, (_, partition) => journal.freshEnd(partition)));
+  let older = olderPartitions(journal, cursors);
+  while (older.length > 0 && elapsedMs() - startedMs < patienceMs) {
+    await sleep(ASK_AGAIN_MS);
+    await Promise.all(older.filter((one) => one < journal.partitions).map((one) => journal.freshEnd(one)));
+    older = olderPartitions(journal, cursors);
+  }
+  assertNotOlder(journal, cursors);
 }
 
 /** Refuses to leave a journal in files behind that is not applied to its end. */
