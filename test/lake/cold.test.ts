@@ -146,6 +146,33 @@ describe("a cold day", () => {
     expect(await inFiles()).toContainEqual([OLD_DAY, "a", "late"]);
   });
 
+  test("is counted again when a user turns out to come from a click", async () => {
+    const { apply, lake } = stage;
+    await apply.register("a", { device_info: { os_name: "android", oaid: "o-a" } });
+    await apply.collect("a", [track("old", {}, OLD_MS), track("$AdShow", { $ecpm: 12.5 }, OLD_MS + 1), track("new")]);
+    await apply.applyAll();
+    await lake.catchUp();
+    await lake.catchUp();
+    expect(await lake.freeze()).toBe(true);
+    const counted = async () =>
+      (
+        await apply.pool.query(
+          "select day::text, sum(track_events)::int as events, sum(ad_micros)::int as micros from user_day group by 1 order by 1",
+        )
+      ).rows;
+    const before = await counted();
+    expect(before).toEqual([
+      { day: OLD_DAY, events: 2, micros: 12_500 },
+      { day: "2024-06-15", events: 1, micros: 0 },
+    ]);
+    const click = { company: "vivo", ts: String(NOW_MS - 30 * 3_600_000), oaid: "o-a" };
+    await apply.append("click", "", new URLSearchParams(click).toString(), { at: NOW_MS });
+    await apply.applyAll();
+    const { rows } = await apply.pool.query("select touched_at_ms from user_account");
+    expect(rows).toEqual([{ touched_at_ms: NOW_MS - 30 * 3_600_000 }]);
+    expect(await counted()).toEqual(before);
+  });
+
   test("holds up apply while its files cannot be read, and no entry is set aside", async () => {
     await freezeOne();
     const { apply, folder } = stage;

@@ -65,6 +65,7 @@ export class LakeStage {
 
   async begin(): Promise<void> {
     await this.apply.begin();
+    await forgetErased(this.apply);
     this.nowMs = LATER_MS;
     this.lake = this.newLake();
     await this.lake.begin();
@@ -142,6 +143,11 @@ const STORED: Readonly<Record<LakeKind, string>> = {
   costs: `select app_id, day, ad_platform, advertiser_id, gid, aid, cid as creative, csite, channel, os_platform,
     turbo_promoted_object_id, impressions, clicks, cost_e4 from cost`,
 };
+
+/** Who was erased would otherwise stay unknown: their entries come before the erasure. */
+export async function forgetErased({ pool }: ApplyStage): Promise<void> {
+  await pool.query("truncate erased_user");
+}
 
 /** An engine whose calls fail after some, before or after they are done. */
 export function failingEngine(engine: Engine, after: number): EngineCalls {
