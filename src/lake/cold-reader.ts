@@ -151,7 +151,8 @@ export class ColdReader implements ColdEvents {
         yield rows;
       }
     } finally {
-      await engine.end(cursor).catch(() => {});
+      // The engine may rest again.
+      await this.#guarded(() => engine.end(cursor)).catch(() => {});
     }
   }
 

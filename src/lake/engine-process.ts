@@ -18,6 +18,8 @@ type Waiting = { resolve: (result: never) => void; reject: (error: Error) => voi
 export class EngineProcess implements EngineCalls, EngineReads {
   readonly #limits: EngineLimits;
   readonly #waiting = new Map<number, Waiting>();
+  /** Those that are open in the process. They end with it. */
+  readonly #cursors = new Set<string>();
   #child: ChildProcess | undefined;
   /** Calls wait for it. */
   #started: Promise<void> | undefined;
@@ -48,21 +50,30 @@ export class EngineProcess implements EngineCalls, EngineReads {
     return this.#call("rows", statement);
   }
 
-  open(statement: string): Promise<number> {
-    return this.#call("open", statement);
+  async open(statement: string): Promise<string> {
+    const cursor = await this.#call<string>("open", statement);
+    this.#cursors.add(cursor);
+    return cursor;
   }
 
-  fetch(cursor: number): Promise<Rows> {
+  async fetch(cursor: string): Promise<Rows> {
+    this.#assertOpen(cursor);
     return this.#call("fetch", cursor);
   }
 
-  end(cursor: number): Promise<void> {
-    return this.#call("end", cursor);
+  async end(cursor: string): Promise<void> {
+    this.#assertOpen(cursor);
+    this.#cursors.delete(cursor);
+    await this.#call("end", cursor);
   }
 
-  /** Ends the process while nothing is asked of it. */
+  /** Ends the process while nothing is asked of it and no cursor is open: a slow reader asks again late. */
   rest(): void {
-    if (this.#waiting.size === 0) this.stop();
+    if (this.#waiting.size === 0 && this.#cursors.size === 0) this.stop();
+  }
+
+  #assertOpen(cursor: string): void {
+    if (!this.#cursors.has(cursor)) throw new Error("The lake's process ended before all rows were read.");
   }
 
   /** Answers one question at a time: the caller waits for the end of the one before. */
@@ -127,6 +138,7 @@ export class EngineProcess implements EngineCalls, EngineReads {
       if (this.#child === child) {
         this.#child = undefined;
         this.#started = undefined;
+        this.#cursors.clear();
       }
       const reason = new Error(`The lake's process ended (${signal ?? code}).`);
       for (const [number, waiting] of this.#waiting) {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
@@ -36,8 +37,7 @@ export class Engine {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   readonly #temp: string;
-  readonly #cursors = new Map<number, Cursor>();
-  #opened = 0;
+  readonly #cursors = new Map<string, Cursor>();
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, temp: string) {
     this.#instance = instance;
@@ -108,23 +108,38 @@ export class Engine {
     return (await this.#connection.runAndReadAll(statement)).getRows().map(plainRow);
   }
 
-  /** Begins a statement whose rows are fetched piece by piece, on a connection of its own. */
-  async open(statement: string): Promise<number> {
+  /**
+   * Begins a statement whose rows are fetched piece by piece, on a connection of its own. No other engine gives the same
+   * name to a cursor.
+   */
+  async open(statement: string): Promise<string> {
     const connection = await this.#instance.connect();
-    this.#opened += 1;
-    this.#cursors.set(this.#opened, { connection, result: await connection.stream(statement) });
-    return this.#opened;
+    try {
+      const cursor = randomUUID();
+      this.#cursors.set(cursor, { connection, result: await connection.stream(statement) });
+      return cursor;
+    } catch (error) {
+      connection.closeSync();
+      throw error;
+    }
   }
 
   /** The next rows; none at the end. */
-  async fetch(cursor: number): Promise<Rows> {
-    const chunk = await this.#cursors.get(cursor)?.result.fetchChunk();
+  async fetch(cursor: string): Promise<Rows> {
+    const chunk = await this.#cursorOf(cursor).result.fetchChunk();
     return chunk ? chunk.getRows().map(plainRow) : [];
   }
 
-  async end(cursor: number): Promise<void> {
-    this.#cursors.get(cursor)?.connection.closeSync();
+  async end(cursor: string): Promise<void> {
+    this.#cursorOf(cursor).connection.closeSync();
     this.#cursors.delete(cursor);
+  }
+
+  /** Throws for an unknown one: no rows would mean that there are no more. */
+  #cursorOf(cursor: string): Cursor {
+    const known = this.#cursors.get(cursor);
+    if (!known) throw new Error("The cursor is not open.");
+    return known;
   }
 
   /** Nothing rests in the process that asks. */
