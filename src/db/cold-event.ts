@@ -189,10 +189,9 @@ export async function loadGone(
   );
 }
 
-/** What a day that is written again no longer needs: its rows are in the new files, and nobody is gone from these. */
-export async function emptyColdDay(tx: Executor, { appId, day }: { appId: number; day: string }): Promise<void> {
+/** Forgets what a day that is written again no longer needs: nobody is gone from its new file. */
+export async function settleColdDay(tx: Executor, { appId, day }: { appId: number; day: string }): Promise<void> {
   const own = sql`app_id = ${appId} and day = ${day}::date`;
-  await execute(tx, sql`delete from event where ${own}`);
   await execute(tx, sql`delete from lake_gone where ${own}`);
   await execute(tx, sql`delete from lake_late where ${own}`);
 }

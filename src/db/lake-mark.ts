@@ -114,14 +114,17 @@ export async function removeLakeMarks(tx: Executor, marks: readonly LakeMark[], 
 }
 
 /**
- * Takes away the mark of a day that was read when its number was `marked`, or when there was none. False when it has changed:
- * something has come since.
+ * Takes away the mark of a day that was written as it was at an instant, when the number of its mark was `marked`. A newer mark
+ * stays: it is for what came afterwards.
  */
-export async function takeLakeMark(tx: Executor, { appId, kind, day }: LakeDay, marked?: number): Promise<boolean> {
+export async function settleLakeMark(
+  tx: Executor,
+  { appId, kind, day }: LakeDay,
+  { marked, readAtMs }: { marked: number | undefined; readAtMs: number },
+): Promise<void> {
   const own = sql`app_id = ${appId} and kind = ${kind} and day = ${day}::date`;
-  if (marked !== undefined)
-    return (await execute(tx, sql`delete from lake_mark where ${own} and marked = ${marked}`)) > 0;
-  return (await query(tx, sql`select 1 from lake_mark where ${own}`)).length === 0;
+  if (marked !== undefined) await execute(tx, sql`delete from lake_mark where ${own} and marked = ${marked}`);
+  await execute(tx, sql`update lake_mark set since_ms = greatest(since_ms, ${readAtMs}) where ${own}`);
 }
 
 /** Notes events by key that came after others received later had been read. */

@@ -1,9 +1,11 @@
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type pg from "pg";
-import { type CopyToStreamQuery, to as copyTo } from "pg-copy-streams";
+import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { DAY_MS } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
 import { shownAdvertiser } from "./ad-account.ts";
-import { listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
+import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
 import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 /** What is read of an app for the lake; the columns follow src/lake/lake-tables.ts. */
@@ -65,6 +67,26 @@ const SOURCES: Readonly<Record<LakeDay["kind"], Source>> = {
       turbo_promoted_object_id, impressions, clicks, cost_e4
     from cost where app_id = ${appId} and day = ${day}::date`,
 };
+
+/** Puts events that `readDay` has read into a temporary table, so that exactly these can be deleted. */
+export async function stageReadEvents(tx: pg.PoolClient, csv: Readable): Promise<void> {
+  await tx.query(
+    `create temporary table if not exists read_event (day date, client_id text collate "C", event text, type text, at_ms bigint,
+      received_at_ms bigint, properties text, fingerprint uuid) on commit delete rows`,
+  );
+  await pipeline(csv, tx.query(copyFrom("copy read_event from stdin (format csv)")));
+  // The planner would guess their number.
+  await tx.query("analyze read_event");
+}
+
+/** Deletes them. Returns how many of them were still there. */
+export async function deleteReadEvents(tx: Executor, { appId, day }: LakeDay): Promise<number> {
+  return execute(
+    tx,
+    sql`delete from event e using read_event r where e.app_id = ${appId} and e.day = ${day}::date
+      and e.client_id = r.client_id and e.at_ms = r.at_ms and e.fingerprint = r.fingerprint`,
+  );
+}
 
 function isOneOf(days: readonly string[]): Sql {
   return sql`e.day in (${listed(days.map((day) => sql`${day}::date`))})`;

@@ -129,7 +129,7 @@ export class LakeWriter {
     this.#retire(old);
   }
 
-  /** Writes a cold day as a whole. False when something has come meanwhile. */
+  /** Writes a cold day as a whole. False when it has to be tried again. */
   async writeColdDay(day: LakeDay): Promise<boolean> {
     const retired = await this.#cold.write(day);
     this.#retire(retired ?? []);

@@ -259,8 +259,11 @@ export class Lake {
 
   async #writeColdDay(mark: LakeMark): Promise<void> {
     const startedMs = elapsedMs();
-    if (!(await this.#writer.writeColdDay(mark))) return;
-    this.#written.set(keyOf(mark), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
+    const isWritten = await this.#writer.writeColdDay(mark);
+    const endedAtMs = this.#parts.clock();
+    this.#written.set(keyOf(mark), { endedAtMs, tookMs: elapsedMs() - startedMs });
+    // Otherwise it would be due at once, before all others.
+    if (!isWritten) this.#rests.set(keyOf(mark), endedAtMs + FAILED_REST_MS);
   }
 
   async #mergeOne(appId: number): Promise<boolean> {

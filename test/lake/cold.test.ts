@@ -14,9 +14,9 @@ import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { MIB } from "../../src/limits.ts";
 import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
-import { DAY_MS, NOW_MS, pay, track } from "../db/apply-stage.ts";
+import { NOW_MS, pay, track } from "../db/apply-stage.ts";
 import { log } from "../db/temp-database.ts";
-import { LakeStage } from "./lake-stage.ts";
+import { LakeStage, OLD_DAY, OLD_MS } from "./lake-stage.ts";
 
 let stage: LakeStage;
 beforeAll(async () => {
@@ -25,9 +25,6 @@ beforeAll(async () => {
 });
 beforeEach(() => stage.begin());
 afterAll(() => stage.close());
-
-const OLD_MS = NOW_MS - 9 * DAY_MS;
-const OLD_DAY = "2024-06-06";
 
 /** The states of the days that events have come for. */
 async function states(): Promise<Record<string, string>> {
@@ -43,15 +40,8 @@ async function bytesOfOldDay(): Promise<number> {
   return rows[0].bytes;
 }
 
-/** A user with an old event and a new one, of which the old one is only in the lake. */
 async function freezeOne(): Promise<void> {
-  const { apply, lake } = stage;
-  await apply.register("a");
-  await apply.collect("a", [track("old", { n: 1 }, OLD_MS), track("new")]);
-  await apply.applyAll();
-  await lake.catchUp();
-  await lake.catchUp();
-  await lake.freeze();
+  await stage.freezeOne();
   expect(await states()).toEqual({ [OLD_DAY]: "cold", "2024-06-15": "open" });
 }
 

@@ -11,11 +11,15 @@ import type { EngineCalls } from "../../src/lake/engine-process.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { MIB } from "../../src/limits.ts";
-import { ApplyStage, DAY_MS, NOW_MS } from "../db/apply-stage.ts";
+import { ApplyStage, DAY_MS, NOW_MS, track } from "../db/apply-stage.ts";
 import { log } from "../db/temp-database.ts";
 
 /** After everything that tests send. */
 const LATER_MS = NOW_MS + 2 * DAY_MS;
+
+/** Of a day that is old enough to be cold when three days stay in the table. */
+export const OLD_MS = NOW_MS - 9 * DAY_MS;
+export const OLD_DAY = "2024-06-06";
 
 export type Row = Record<string, unknown>;
 
@@ -69,6 +73,17 @@ export class LakeStage {
     this.nowMs = LATER_MS;
     this.lake = this.newLake();
     await this.lake.begin();
+  }
+
+  /** A user with an old event and a new one, of which the old one is only in the lake. */
+  async freezeOne(): Promise<void> {
+    const { apply, lake } = this;
+    await apply.register("a");
+    await apply.collect("a", [track("old", { n: 1 }, OLD_MS), track("new")]);
+    await apply.applyAll();
+    await lake.catchUp();
+    await lake.catchUp();
+    if (!(await lake.freeze())) throw new Error("The old day is still in the table.");
   }
 
   /** The files that count. */
@@ -147,6 +162,19 @@ const STORED: Readonly<Record<LakeKind, string>> = {
 /** Who was erased would otherwise stay unknown: their entries come before the erasure. */
 export async function forgetErased({ pool }: ApplyStage): Promise<void> {
   await pool.query("truncate erased_user");
+}
+
+/** An engine that waits for something whenever it writes a cold day anew. */
+export function waitingEngine(engine: Engine, before: () => Promise<void>): EngineCalls {
+  return {
+    pack: (task) => engine.pack(task),
+    repack: async (task) => {
+      await before();
+      return engine.repack(task);
+    },
+    merge: (task) => engine.merge(task),
+    row: (statement) => engine.row(statement),
+  };
 }
 
 /** An engine whose calls fail after some, before or after they are done. */

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { verifyLake } from "../../src/lake/verify.ts";
+import { track } from "../db/apply-stage.ts";
+import { LakeStage, OLD_DAY, OLD_MS, waitingEngine } from "./lake-stage.ts";
+
+let stage: LakeStage;
+beforeAll(async () => {
+  stage = await LakeStage.open();
+  stage.hotDays = 3;
+});
+beforeEach(() => stage.begin());
+afterAll(() => stage.close());
+
+const MINUTE_MS = 60_000;
+const aTurn = () => stage.lake.turn({ signal: new AbortController().signal, forMs: 60_000 });
+const oldInFiles = async () =>
+  (await stage.rowsOf("events")).filter(({ day }) => day === OLD_DAY).map(({ client_id, event }) => [client_id, event]);
+
+async function oldInTable(): Promise<string[]> {
+  const { rows } = await stage.apply.pool.query(`select event from event where day = '${OLD_DAY}' order by at_ms`);
+  return rows.map(({ event }) => event);
+}
+
+async function collectOld(client: string, event: string, atMs: number): Promise<void> {
+  await stage.apply.collect(client, [track(event, {}, atMs)]);
+  await stage.apply.applyAll();
+}
+
+async function expectExact(): Promise<void> {
+  const { apply } = stage;
+  const { days, events, ledger } = await verifyLake({ ...stage, pool: apply.pool }, apply.app.appId);
+  expect(days.filter(({ outcome }) => outcome === "different")).toEqual([]);
+  expect(events).toBe(ledger);
+}
+
+describe("a cold day that is written anew", () => {
+  test("is written although an event comes each time, which waits for the next", async () => {
+    await stage.freezeOne();
+    let came = 1;
+    await collectOld("a", "late 1", OLD_MS + 1);
+    stage.lake = stage.newLake(
+      waitingEngine(stage.engine, async () => {
+        came += 1;
+        await collectOld("a", `late ${came}`, OLD_MS + came);
+      }),
+    );
+    for (const turn of [1, 2, 3]) {
+      stage.nowMs += 30 * MINUTE_MS;
+      await aTurn();
+      expect(came).toBe(turn + 1);
+      expect(await oldInTable()).toEqual([`late ${came}`]);
+      expect(await oldInFiles()).toHaveLength(came);
+      const { rows } = await stage.apply.pool.query("select since_ms from lake_mark");
+      expect(rows).toEqual([{ since_ms: stage.nowMs }]);
+    }
+    stage.lake = stage.newLake();
+    await stage.lake.catchUp();
+    expect([await oldInTable(), await stage.apply.count("lake_mark")]).toEqual([[], 0]);
+    expect(await oldInFiles()).toHaveLength(came + 1);
+    await expectExact();
+  });
+
+  test("stays as it is when a user leaves it meanwhile, and lets the others have their turn before it is tried again", async () => {
+    await stage.freezeOne();
+    const { apply } = stage;
+    await apply.register("b");
+    await collectOld("b", "late", OLD_MS + 1);
+    let tries = 0;
+    stage.lake = stage.newLake(
+      waitingEngine(stage.engine, async () => {
+        tries += 1;
+        const client = ["a", "b"][tries - 1];
+        if (client) await apply.append("reset_client_id", client, { new_client_id: `${client}2` });
+        await apply.applyAll();
+      }),
+    );
+    stage.nowMs += 30 * MINUTE_MS;
+    await aTurn();
+    // The rename of the file's user.
+    expect([tries, await oldInFiles()]).toEqual([1, [["a", "old"]]]);
+    await aTurn();
+    expect(tries).toBe(1);
+    stage.nowMs += 30 * MINUTE_MS;
+    await aTurn();
+    // The rename of the table's user.
+    expect([tries, await oldInFiles()]).toEqual([2, [["a", "old"]]]);
+    stage.nowMs += 30 * MINUTE_MS;
+    await aTurn();
+    expect(tries).toBe(3);
+    expect(await oldInFiles()).toEqual([
+      ["a2", "old"],
+      ["b2", "late"],
+    ]);
+    expect([await oldInTable(), await apply.count("lake_gone")]).toEqual([[], 0]);
+    await expectExact();
+  });
+});
