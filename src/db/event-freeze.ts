@@ -7,7 +7,7 @@ import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 import { partitionOf } from "./event-day.ts";
-import { lockLake } from "./lake-app.ts";
+import { holdLakeApps, lockLake } from "./lake-app.ts";
 
 type Range = Pick<EventPart, "from" | "until">;
 
@@ -46,7 +46,8 @@ export async function isPartMarked(executor: Executor, { from, until }: Range, a
 
 /**
  * Empties the partition of a part whose events were found equal to its files. Every later change of them would have left
- * a mark, and none can come until this ends. False when there is one. Throws while somebody reads.
+ * a mark, and none can come until this ends. False when there is one, or when the files that count are those of another
+ * lake. Throws while somebody reads.
  */
 export async function freezePart(
   tx: Executor,
@@ -56,7 +57,7 @@ export async function freezePart(
   await waitBriefly(tx);
   await lockDays(tx);
   await lockLake(tx);
-  if (await isAppliedUnmarked(tx)) return false;
+  if ((await isAppliedUnmarked(tx)) || !(await holdLakeApps(tx, lakeId, appIds))) return false;
   let written = 0;
   for (const appId of appIds) {
     if (await isPartMarked(tx, part, appId)) return false;

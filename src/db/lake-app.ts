@@ -118,6 +118,16 @@ export async function lockLakeApp(tx: Executor, { appId, lakeId, writtenUntilMs 
   return rows.length > 0;
 }
 
+/** Locks the rows of apps until the transaction ends. False when one of them is in another lake. */
+export async function holdLakeApps(tx: Executor, lakeId: string, appIds: readonly number[]): Promise<boolean> {
+  if (appIds.length === 0) return true;
+  const rows = await query<{ lakeId: string }>(
+    tx,
+    sql`select lake_id from lake_app where ${oneOf(sql`app_id`, appIds)} order by app_id for share`,
+  );
+  return rows.every((row) => row.lakeId === lakeId);
+}
+
 export async function noteWritten(tx: Executor, { appId, readUntilMs }: LakeApp): Promise<void> {
   await execute(tx, sql`update lake_app set written_until_ms = ${readUntilMs} where app_id = ${appId}`);
 }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inTransaction } from "../../src/db/engine/pool.ts";
+import { freezePart } from "../../src/db/event-freeze.ts";
+import { addDays } from "../../src/domain/calendar.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { track } from "../db/apply-stage.ts";
 import { LakeStage, OLD_DAY, OLD_MS, waitingEngine } from "./lake-stage.ts";
@@ -94,4 +97,17 @@ describe("a cold day that is written anew", () => {
     expect([await oldInTable(), await apply.count("lake_gone")]).toEqual([[], 0]);
     await expectExact();
   });
+});
+
+test("a day whose files are those of another lake by now stays in the table", async () => {
+  const { apply, lake } = stage;
+  await apply.register("a");
+  await collectOld("a", "old", OLD_MS);
+  await lake.catchUp();
+  await lake.catchUp();
+  const part = { from: OLD_DAY, until: addDays(OLD_DAY, 1) };
+  const freezeAs = (lakeId: string) =>
+    inTransaction(apply.pool, (tx) => freezePart(tx, part, { lakeId, appIds: [apply.app.appId] }));
+  expect([await freezeAs("another"), await oldInTable()]).toEqual([false, ["old"]]);
+  expect([await freezeAs(stage.folder.id), await oldInTable()]).toEqual([true, []]);
 });
