@@ -35,7 +35,7 @@ export type LakeLoopOptions = {
   config: Pick<Config, "dataDir" | "diskFreeBytesMin" | "lakeMemoryBytes" | "eventHotDays">;
   log: Log;
   clock: Clock;
-  database: Database;
+  database: Pick<Database, "kind" | "server" | "direct">;
   journal: LogOfApps;
   nodeId: string;
   writtenBytes: () => number;
@@ -65,6 +65,21 @@ async function clearForeign(pool: pg.Pool, root: string): Promise<void> {
   if (apps.length === 0 || apps.some(({ lakeId }) => lakeId === id) || (await loadColdLakes(pool)).includes(id!))
     return;
   await rm(root, { recursive: true, force: true });
+}
+
+/**
+ * Tells whether older days are only in a lake that is not here, and warns when that begins. A process that does not hold that
+ * lake can write none of it.
+ */
+function watchColdDays(pool: pg.Pool, root: string, log: Log): () => Promise<boolean> {
+  let was = false;
+  return async () => {
+    const cold = await loadColdLakes(pool);
+    const is = cold.length > 0 && !cold.includes((await readLakeId(root)) ?? "");
+    if (is && !was) log.warn({ root }, "Older days are only in a lake elsewhere: whoever holds it writes the files.");
+    was = is;
+    return is;
+  };
 }
 
 /** How often it is noted that the files are written, where every process can read it. */
@@ -139,12 +154,15 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const asker = new Asker({ engine: answering, limits, freeBytesMin: config.diskFreeBytesMin });
   const enoughRoom = () => assertRoom(root, config.diskFreeBytesMin);
   let lake: Lake | undefined;
+  const isColdElsewhere = watchColdDays(pool, root, log);
   let restUntilMs = elapsedMs() + FIRST_MS;
   const notes = new TurnNotes(pool, clock);
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
-    if (!(await duty.isOurs())) {
+    const isElsewhere = !lake && (await isColdElsewhere());
+    if (isElsewhere) await duty.release();
+    if (isElsewhere || !(await duty.isOurs())) {
       lake = undefined;
       notes.forget();
       await clearForeign(pool, root);
