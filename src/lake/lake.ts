@@ -147,11 +147,28 @@ export class Lake {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Removes files that do not count. Returns their number. */
+  /**
+   * Removes files that do not count. Returns their number. When the database has fallen back to an earlier state, a file that it
+   * does not know may be the only one that has the events of a cold day: it stays where one that counts is missing.
+   */
   async sweep(): Promise<number> {
-    const { pool, folder } = this.#parts;
-    const names = new Set((await loadAllLakeFiles(pool)).map(({ name }) => name));
-    return folder.sweep(({ name }) => names.has(name) || this.#writer.isRetired(name));
+    const { pool, folder, log } = this.#parts;
+    const files = await loadAllLakeFiles(pool);
+    const names = new Set(files.map(({ name }) => name));
+    const incomplete = new Set((await this.#missingOf(files)).lost.map(keyOf));
+    const kept: string[] = [];
+    const removed = await folder.sweep((file) => {
+      if (names.has(file.name) || this.#writer.isRetired(file.name)) return true;
+      if (!incomplete.has(keyOf(file)) || file.name.endsWith(".draft")) return false;
+      kept.push(folder.pathOf(file));
+      return true;
+    });
+    if (kept.length > 0)
+      log.error(
+        { files: kept },
+        "Files that the database does not know stay: files of their days, which no table has, are missing.",
+      );
+    return removed;
   }
 
   async #readNew(signal: AbortSignal): Promise<void> {
@@ -321,17 +338,12 @@ export class Lake {
   /** Days of which a file is missing or has another size are written again: somebody has removed it. */
   async #markMissing(): Promise<void> {
     const { pool, folder, clock, log } = this.#parts;
-    const missing: LakeFile[] = [];
-    for (const file of await loadAllLakeFiles(pool))
-      if (!(await isThere(folder.pathOf(file), file.bytes))) missing.push(file);
-    const cold = missing.length > 0 ? await loadColdNames(pool) : new Set<string>();
-    const lost = missing.filter(({ name }) => cold.has(name));
+    const { lost, again } = await this.#missingOf(await loadAllLakeFiles(pool));
     if (lost.length > 0)
       log.error(
         { files: lost.map((file) => folder.pathOf(file)) },
         "Files of the lake are missing or have another size. No table has their events: put them back from a backup.",
       );
-    const again = missing.filter(({ name }) => !cold.has(name));
     if (again.length === 0) return;
     log.warn({ files: again.length }, "Files of the lake are missing; their days are written again.");
     const days = byDay(again).map(([file]) => ({ ...file!, again: true, receivedMs: 0 }));
@@ -339,6 +351,18 @@ export class Lake {
       await deleteLakeFiles(tx, again);
       await markLake(tx, days, clock());
     });
+  }
+
+  /** Those that are missing or have another size: `lost` are of cold days, which no table has. */
+  async #missingOf(files: readonly LakeFile[]): Promise<{ lost: LakeFile[]; again: LakeFile[] }> {
+    const { pool, folder } = this.#parts;
+    const missing: LakeFile[] = [];
+    for (const file of files) if (!(await isThere(folder.pathOf(file), file.bytes))) missing.push(file);
+    const cold = missing.length > 0 ? await loadColdNames(pool) : new Set<string>();
+    return {
+      lost: missing.filter(({ name }) => cold.has(name)),
+      again: missing.filter(({ name }) => !cold.has(name)),
+    };
   }
 
   #marksOf(appId: number): Promise<LakeMark[]> {

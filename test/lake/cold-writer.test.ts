@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { existsSync } from "node:fs";
+import { copyFile, rm } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { freezePart } from "../../src/db/event-freeze.ts";
 import { addDays } from "../../src/domain/calendar.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { track } from "../db/apply-stage.ts";
+import { log } from "../db/temp-database.ts";
 import { LakeStage, OLD_DAY, OLD_MS, waitingEngine } from "./lake-stage.ts";
 
 let stage: LakeStage;
@@ -110,4 +113,35 @@ test("a day whose files are those of another lake by now stays in the table", as
     inTransaction(apply.pool, (tx) => freezePart(tx, part, { lakeId, appIds: [apply.app.appId] }));
   expect([await freezeAs("another"), await oldInTable()]).toEqual([false, ["old"]]);
   expect([await freezeAs(stage.folder.id), await oldInTable()]).toEqual([true, []]);
+});
+
+test("a file that a database of an earlier state does not know stays while the one that it names is missing", async () => {
+  await stage.freezeOne();
+  const { apply, folder } = stage;
+  const before = (await stage.files()).find(({ day }) => day === OLD_DAY)!;
+  await collectOld("a", "late", OLD_MS + 1);
+  await stage.lake.catchUp();
+  const after = (await stage.files()).find(({ day }) => day === OLD_DAY)!;
+  const path = folder.pathOf(after);
+  await rm(folder.pathOf(before));
+  await apply.pool.query("update lake_file set name = $1, bytes = $2, rows = 1 where name = $3", [
+    before.name,
+    before.bytes,
+    after.name,
+  ]);
+  const error = vi.spyOn(log, "error");
+  stage.lake = stage.newLake();
+  await stage.lake.begin();
+  expect(existsSync(path)).toBe(true);
+  expect(error.mock.calls.map(([told]) => Object(told).files)).toEqual([[folder.pathOf(before)], [path]]);
+  error.mockRestore();
+  // The database knows it again: another file of the day is left over.
+  await apply.pool.query("update lake_file set name = $1, bytes = $2, rows = 2 where name = $3", [
+    after.name,
+    after.bytes,
+    before.name,
+  ]);
+  await copyFile(path, folder.pathOf(before));
+  expect([await stage.lake.sweep(), existsSync(folder.pathOf(before)), existsSync(path)]).toEqual([1, false, true]);
+  await expectExact();
 });
