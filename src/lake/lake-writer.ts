@@ -15,7 +15,8 @@ import type { LakeDay, LakeKind } from "../domain/lake.ts";
 import { MIB } from "../limits.ts";
 import { ColdWriter, type Spooled } from "./cold-writer.ts";
 import type { EngineCalls } from "./engine-process.ts";
-import { fileName, type LakeFolder } from "./lake-folder.ts";
+import { type FileKey, fileName, type LakeFolder } from "./lake-folder.ts";
+import { sumsOfFiles } from "./lake-statements.ts";
 
 /** Late events that are read at once. */
 const LATE_MAX = 20_000;
@@ -145,11 +146,23 @@ export class LakeWriter {
     const packed = await engine.merge({ kind, files, path: folder.pathOf(key) });
     const rows = old.reduce((sum, file) => sum + file.rows, 0);
     if (packed.rows !== rows) throw new Error(`Files of ${kind}, ${day}, have ${packed.rows} rows instead of ${rows}.`);
+    await this.#assertMerged(key, files);
     await inTransaction(pool, async (tx) => {
       await assertUnchanged(tx, app);
       await replaceLakeFiles(tx, old, [{ ...key, ...packed, writtenAtMs: clock() }]);
     });
     this.#retire(old);
+  }
+
+  /** Files of a cold day, which no table has, are replaced only by one that holds exactly the same. */
+  async #assertMerged(key: FileKey, files: readonly string[]): Promise<void> {
+    const { pool, folder, engine } = this.#parts;
+    const { kind, day } = key;
+    if (kind !== "events" || (await loadColdAmong(pool, [day])).length === 0) return;
+    const old = await engine.row(sumsOfFiles(kind, files));
+    const merged = await engine.row(sumsOfFiles(kind, [folder.pathOf(key)]));
+    if (old.join() !== merged.join())
+      throw new Error(`The merged file of ${kind}, ${day}, does not hold what it should.`);
   }
 
   /** Forgets the files of days that are no longer stored. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { freezePart } from "../../src/db/event-freeze.ts";
 import { addDays } from "../../src/domain/calendar.ts";
+import type { EngineCalls } from "../../src/lake/engine-process.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { track } from "../db/apply-stage.ts";
 import { log } from "../db/temp-database.ts";
@@ -143,5 +144,35 @@ test("a file that a database of an earlier state does not know stays while the o
   ]);
   await copyFile(path, folder.pathOf(before));
   expect([await stage.lake.sweep(), existsSync(folder.pathOf(before)), existsSync(path)]).toEqual([1, false, true]);
+  await expectExact();
+});
+
+test("a cold day's files are merged only into one that holds the same", async () => {
+  const { apply, engine } = stage;
+  await apply.register("a");
+  for (const n of [1, 2]) {
+    await collectOld("a", `old ${n}`, OLD_MS + n);
+    await stage.lake.catchUp();
+    await stage.lake.catchUp();
+  }
+  expect(await stage.lake.freeze()).toBe(true);
+  const ofOldDay = async () => (await stage.files()).filter(({ day }) => day === OLD_DAY).length;
+  expect(await ofOldDay()).toBe(2);
+  stage.nowMs += 120 * MINUTE_MS;
+  const merge: EngineCalls["merge"] = ({ files, ...task }) => engine.merge({ ...task, files: [files[0]!, files[0]!] });
+  stage.lake = stage.newLake({ ...waitingEngine(engine, async () => {}), merge });
+  await expect(aTurn()).rejects.toThrow("does not hold what it should");
+  expect([await ofOldDay(), await oldInFiles()]).toEqual([
+    2,
+    [
+      ["a", "old 1"],
+      ["a", "old 2"],
+    ],
+  ]);
+  // The failure has marked the day to be written anew.
+  await apply.pool.query("delete from lake_mark");
+  stage.lake = stage.newLake();
+  await aTurn();
+  expect(await ofOldDay()).toBe(1);
   await expectExact();
 });
