@@ -80,7 +80,10 @@ export async function planLake(
 ): Promise<"none" | "kept" | "aside"> {
   const root = lakeFolderOf({ dataDir });
   if (!lake || !existsSync(root)) return "none";
-  if ((await readLakeId(root)) === lake.id) return "kept";
+  const id = await readLakeId(root);
+  // A restore that was interrupted has left it: the id comes last.
+  if (id === undefined) return "none";
+  if (id === lake.id) return "kept";
   if (existing === "replace") return "aside";
   throw new UsageError(
     `${root} holds another lake than the backup, which has days that are only in files. Nothing was changed. Restore into another DATA_DIR, or add --replace to put that lake aside.`,
