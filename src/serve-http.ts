@@ -59,6 +59,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
   showReplica(metrics, replica);
   replica?.start();
   const cold = openColdReader(config);
+  const reading = { pools: reportPools, replica, cold, isBusy: () => pace.isBusy() };
   let isStopping = false;
   const server = await createServer({
     config,
@@ -68,7 +69,7 @@ export async function serveHttp(parts: HttpParts): Promise<{ address: string; st
     userTokenKey,
     apps,
     pool,
-    reads: new ReportReads({ pools: reportPools, replica, cold, isBusy: () => pace.isBusy() }),
+    reads: new ReportReads({ ...reading, freezesDays: config.eventHotDays > 0 }),
     replica,
     known,
     intake,

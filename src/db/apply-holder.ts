@@ -60,7 +60,7 @@ export async function assertApplies(tx: Executor, term: string): Promise<number>
   return row.freezes;
 }
 
-/** Keeps days from becoming cold until the transaction ends. As the first statement of a snapshot, it makes it see all of them. */
+/** Keeps days from becoming cold until the transaction ends. As the first statement of a snapshot, it makes it see all of them; not on a replica. */
 export async function holdDays(tx: Executor): Promise<void> {
   await execute(tx, sql`lock table apply_holder in row share mode`);
 }

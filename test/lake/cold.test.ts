@@ -8,6 +8,7 @@ import { inTransaction } from "../../src/db/engine/pool.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
 import { countFacts } from "../../src/db/facts.ts";
 import { forgetLakes } from "../../src/db/lake-app.ts";
+import { ReportReads } from "../../src/db/replica/report-reads.ts";
 import { assertColdDays } from "../../src/lake/cold-start.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeFolder } from "../../src/lake/lake-folder.ts";
@@ -275,6 +276,24 @@ describe("another process", () => {
     expect((await stage.files()).map(({ day }) => day)).toContain(OLD_DAY);
     await rm(dataDir, { recursive: true });
   });
+});
+
+test("what holds days is read on the primary while days are cold or become so, and else on the replica", async () => {
+  const { apply, cold } = stage;
+  const away = new pg.Pool();
+  const pools = { quiet: apply.pool, busy: apply.pool };
+  const replica = { reading: { pool: away, lagMs: 0 } };
+  const options = { pools, replica, cold, isBusy: () => false };
+  const isPrimary = async (freezesDays: boolean) => {
+    const reads = new ReportReads({ ...options, freezesDays });
+    expect(reads.current().pool).toBe(away);
+    const read = await reads.readWithDays(async ({ pool }) => pool === apply.pool);
+    expect((await reads.currentWithDays()).pool === apply.pool).toBe(read);
+    return read;
+  };
+  expect([await isPrimary(false), await isPrimary(true)]).toEqual([false, true]);
+  await freezeOne();
+  expect([await isPrimary(false), await isPrimary(true)]).toEqual([true, true]);
 });
 
 test("without cold days, a batch asks nothing about them", async () => {

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { elapsedMs } from "../../clock.ts";
-import type { ColdEvents } from "../cold-event.ts";
+import { type ColdEvents, loadColdLakes } from "../cold-event.ts";
 import type { ReportPools } from "../engine/database.ts";
 import { isDatabaseAway } from "../engine/failure.ts";
 import type { Replica } from "./replica.ts";
@@ -17,6 +17,8 @@ export type ReportReadsOptions = {
   cold: ColdEvents;
   /** Whether the primary is busy with collected data. */
   isBusy: () => boolean;
+  /** Whether days become cold by the settings of this process. */
+  freezesDays: boolean;
 };
 
 /** Where reports, lists and the console's pages are read: on the replica while it can be read, else on the primary. */
@@ -50,6 +52,32 @@ export class ReportReads {
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
       return work(this.#primary());
+    }
+  }
+
+  /** As `current`, for whoever holds days (see holdDays). */
+  async currentWithDays(): Promise<Reading> {
+    return (await this.#hasColdDays()) ? this.#primary() : this.current();
+  }
+
+  /** As `read`, for whoever holds days. */
+  async readWithDays<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+    return (await this.#hasColdDays()) ? work(this.#primary()) : this.read(work);
+  }
+
+  /**
+   * A snapshot of a replica holds no days: it would see a day as stored whose rows have been truncated since, and neither
+   * the table nor the files would give them.
+   */
+  async #hasColdDays(): Promise<boolean> {
+    const { replica, pools, freezesDays } = this.#options;
+    if (!replica || freezesDays) return freezesDays;
+    try {
+      return (await loadColdLakes(pools.quiet)).length > 0;
+    } catch (error) {
+      // Without the primary no day becomes cold.
+      if (!isDatabaseAway(error)) throw error;
+      return false;
     }
   }
 

@@ -22,7 +22,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
     run: async ({ body }) => {
       const app = await context.apps.findById(body.app_id);
       const cell = readCell(body);
-      return context.reads.read(({ pool, cold }) => explainCell(pool, cell, app, cold));
+      return context.reads.readWithDays(({ pool, cold }) => explainCell(pool, cell, app, cold));
     },
   });
 
@@ -39,7 +39,8 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
       const clients = body.kind === "events" ? undefined : await segmentClients(context, request, body);
       const { app, what, format } = await beginExport({ pool, vault, clock, by }, body);
       const asked = clients && what.kind !== "events" ? { ...what, clients } : what;
-      const { pool: reading, cold } = context.reads.current();
+      const { reads } = context;
+      const { pool: reading, cold } = await (what.kind === "events" ? reads.currentWithDays() : reads.current());
       return streams.send(reply, format, (write) => exportRows(reading, app, { what: asked, format, write, cold }));
     },
   });

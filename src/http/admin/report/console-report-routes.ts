@@ -104,7 +104,7 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
         for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app, cold)));
         return answers;
       };
-      return context.reads.read(async (reading) => {
+      return context.reads.readWithDays(async (reading) => {
         const data_age_s = await dataAgeS(context, reading, app.appId);
         return { reports: await inTransaction(reading.pool, (tx) => run(tx, reading.cold), "snapshot"), data_age_s };
       });

@@ -110,7 +110,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
       try {
         const isUnwanted = () => request.raw.socket.destroyed;
         const { from, to } = body;
-        const result = await context.reads.read(({ pool, cold }) =>
+        const result = await context.reads.readWithDays(({ pool, cold }) =>
           dryRun(pool, app, rule, { days, isUnwanted, cold }),
         );
         return { rule: shownRule(rule), from, to, ...result };
