@@ -1,3 +1,4 @@
+import { DAY_MS } from "../domain/calendar.ts";
 import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { ApiError } from "../errors.ts";
@@ -21,9 +22,15 @@ export type ColdWish = {
   fromDay?: string;
   untilDay?: string;
   names?: readonly string[];
-  /** Files written before this instant cannot have any of them. */
+  /**
+   * Files written before this instant cannot have any of them, unless clocks differed. Ignored when the lake has written
+   * nothing of the app for CLOCKS_AGREE_MS after it.
+   */
   writtenAfterMs?: number;
 };
+
+/** Less than the days that apply leaves for clocks, so that what is skipped is skipped safely. */
+const CLOCKS_AGREE_MS = 2 * DAY_MS;
 
 /** The newest events before one of them, as a page of a timeline shows them. */
 export type ColdPage = { before: { atMs: number; fingerprint: string }; limit: number };
@@ -34,7 +41,7 @@ export type ColdEvents = {
   /** Those of the keys that are stored. */
   find(read: Executor, keys: readonly EventKey[], writtenAfterMs: number): Promise<EventKey[]>;
   /** The days on which a user has cold events. */
-  daysOf(read: Executor, user: UserKey, writtenAfterMs: number): Promise<string[]>;
+  daysOf(read: Executor, user: UserKey, writtenAfterMs: number | undefined): Promise<string[]>;
   /** As many of some days' events as reports by the hour need; see hour-activity.ts. */
   loadActive(read: Executor, wish: ColdWish): Promise<EventRow[]>;
   /** All events of some days in the order of an export. */
@@ -88,6 +95,15 @@ export async function loadColdFiles(
       join lake_file f on f.app_id = ${appId} and f.kind = 'events' and f.day >= d.day and f.day < d.until_day
       where d.state = 'cold' and f.day >= ${fromDay}::date and f.day < ${untilDay}::date order by f.day, f.name`,
   );
+}
+
+/** Whether files written before the instant can be left out: the clock that has given it is not ahead of the lake's. */
+export async function isBehindLake(read: Executor, appId: number, writtenAfterMs: number): Promise<boolean> {
+  const rows = await query(
+    read,
+    sql`select 1 from lake_file where app_id = ${appId} and kind = 'events' and written_at_ms >= ${writtenAfterMs + CLOCKS_AGREE_MS} limit 1`,
+  );
+  return rows.length > 0;
 }
 
 export type ColdLakeFile = ColdFile & { appId: number; bytes: number };

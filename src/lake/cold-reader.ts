@@ -7,6 +7,7 @@ import {
   type ColdPage,
   ColdUnreadable,
   type ColdWish,
+  isBehindLake,
   loadColdFiles,
   loadGone,
 } from "../db/cold-event.ts";
@@ -98,8 +99,9 @@ export class ColdReader implements ColdEvents {
     return found;
   }
 
-  async daysOf(read: Executor, { appId, clientId }: UserKey, writtenAfterMs: number): Promise<string[]> {
-    const source = await this.#sourceOf(read, { appId, clientIds: [clientId], writtenAfterMs });
+  async daysOf(read: Executor, { appId, clientId }: UserKey, writtenAfterMs: number | undefined): Promise<string[]> {
+    const narrowed = writtenAfterMs === undefined ? {} : { writtenAfterMs };
+    const source = await this.#sourceOf(read, { appId, clientIds: [clientId], ...narrowed });
     if (!source) return [];
     return (await this.#ask(coldDays(source, clientId))).map(([day]) => day as string);
   }
@@ -183,11 +185,17 @@ export class ColdReader implements ColdEvents {
     return { files: paths, gone };
   }
 
+  async #writtenLater(read: Executor, files: ColdFile[], { appId, writtenAfterMs }: ColdWish): Promise<ColdFile[]> {
+    if (writtenAfterMs === undefined) return files;
+    const later = files.filter(({ writtenAtMs }) => writtenAtMs > writtenAfterMs);
+    if (later.length === files.length || (await isBehindLake(read, appId, writtenAfterMs))) return later;
+    return files;
+  }
+
   async #filesOf(read: Executor, wish: ColdWish): Promise<ColdFile[]> {
     const days = wish.days && new Set(wish.days);
-    const files = (await loadColdFiles(read, wish)).filter(
-      ({ day, writtenAtMs }) => (!days || days.has(day)) && writtenAtMs > (wish.writtenAfterMs ?? 0),
-    );
+    const wanted = (await loadColdFiles(read, wish)).filter(({ day }) => !days || days.has(day));
+    const files = await this.#writtenLater(read, wanted, wish);
     const foreign = files.length > 0 && (await readLakeId(this.#options.root));
     const other = files.find(({ lakeId }) => lakeId !== foreign);
     if (other)

@@ -185,6 +185,46 @@ describe("a cold day", () => {
     expect([await apply.ledger(), await apply.setAside()]).toEqual([{ received: 3, stored: 2, duplicate: 1 }, []]);
   });
 
+  test("gives its events to renames and erasures, and knows them again, although a clock was ahead", async () => {
+    await freezeOne();
+    const { apply } = stage;
+    // The user came by a clock that was five days ahead of the one of the lake.
+    await apply.pool.query(`update lake_file set written_at_ms = ${NOW_MS - 5 * DAY_MS}`);
+    await apply.collect("a", [track("old", { n: 1 }, OLD_MS)]);
+    await apply.append("reset_client_id", "a", { new_client_id: "b" }, { at: NOW_MS + 1 });
+    await apply.applyAll();
+    expect(await apply.ledger()).toEqual({ received: 3, stored: 2, duplicate: 1 });
+    expect([await inTable(), await apply.count("lake_gone")]).toEqual([2, 1]);
+  });
+
+  test("is asked about an older user whatever the lake has written since", async () => {
+    const { apply } = stage;
+    for (const end of ["reset_client_id", "erase"] as const) {
+      await stage.begin();
+      await freezeOne();
+      await apply.pool.query(
+        `update lake_file set written_at_ms = ${NOW_MS} + case when day = '${OLD_DAY}' then -5 else 20 end * ${DAY_MS}`,
+      );
+      await apply.append(end, "a", { new_client_id: "b" }, { at: NOW_MS + 20 * DAY_MS });
+      await apply.applyAll();
+      expect(await apply.count("lake_gone")).toBe(1);
+    }
+  });
+
+  test("is not read for a rename soon after the first entry of a user", async () => {
+    await freezeOne();
+    const { apply, engine } = stage;
+    await apply.pool.query(
+      `update lake_file set written_at_ms = ${NOW_MS} - case when day = '${OLD_DAY}' then 5 else 0 end * ${DAY_MS}`,
+    );
+    const asked = vi.spyOn(engine, "rows");
+    await apply.register("n");
+    await apply.append("reset_client_id", "n", { new_client_id: "b" }, { at: NOW_MS + 1 });
+    await apply.applyAll();
+    expect(asked.mock.calls).toEqual([]);
+    asked.mockRestore();
+  });
+
   test("is gone from the lake once it is dropped", async () => {
     await freezeOne();
     const { apply, lake } = stage;

@@ -11,11 +11,14 @@ import type { UserKey } from "../../domain/user/user-key.ts";
 
 /**
  * Files written before this instant have nothing of the users: whoever is in a file was in the tables before, and got there
- * by an entry received after this. The day is for clocks that were set.
+ * by an entry received after this. The days are for clocks that differ; see ColdWish for those that differ by more.
  */
 export function writtenAfterMs(users: readonly UserAccount[]): number {
-  const firsts = users.map((user) => Math.min(user.registeredAtMs, user.registrationReceivedAtMs));
-  return firsts.reduce((least, first) => Math.min(least, first), Number.POSITIVE_INFINITY) - DAY_MS;
+  return users.reduce((least, user) => Math.min(least, firstMs(user)), Number.POSITIVE_INFINITY) - 3 * DAY_MS;
+}
+
+function firstMs({ registeredAtMs, registrationReceivedAtMs }: UserAccount): number {
+  return Math.min(registeredAtMs, registrationReceivedAtMs);
 }
 
 /** The users' cold track events, apart from refunds: those that made them active. */
@@ -47,22 +50,28 @@ export async function renameCold(
 ): Promise<void> {
   if (!cold) return;
   const { appId, clientId } = user;
-  const rows = await cold.load(tx, { appId, clientIds: [clientId], writtenAfterMs: writtenAfterMs([user]) });
-  await insertEvents(
-    tx,
-    rows.map((row) => ({ ...row, clientId: newClientId })),
-  );
-  await leaveDays(tx, user, { days: [...new Set(rows.map(({ day }) => day))], atMs });
+  // Most users are renamed soon after their first entry, and must not cost a look into all files. For others, clocks may
+  // have been set since.
+  const isNew = atMs - DAY_MS < firstMs(user);
+  const days = await cold.daysOf(tx, user, isNew ? writtenAfterMs([user]) : undefined);
+  for (const day of days) {
+    const rows = await cold.load(tx, { appId, clientIds: [clientId], days: [day] });
+    await insertEvents(
+      tx,
+      rows.map((row) => ({ ...row, clientId: newClientId })),
+    );
+  }
+  await leaveDays(tx, user, { days, atMs });
 }
 
-/** Takes a user out of the cold days. */
+/** Takes a user out of the cold days. All files are asked: no clock may keep anything of an erased user. */
 export async function eraseCold(
   tx: pg.PoolClient,
   cold: ColdEvents | undefined,
   { user, atMs }: { user: UserAccount | undefined; atMs: number },
 ): Promise<void> {
   if (!cold || !user) return;
-  await leaveDays(tx, user, { days: await cold.daysOf(tx, user, writtenAfterMs([user])), atMs });
+  await leaveDays(tx, user, { days: await cold.daysOf(tx, user, undefined), atMs });
 }
 
 async function leaveDays(
