@@ -22,6 +22,9 @@ export type ColdWish = {
   fromDay?: string;
   untilDay?: string;
   names?: readonly string[];
+  type?: "track";
+  /** The names of the events whose properties are wanted; those of others are left empty. */
+  propertiesOf?: readonly string[];
   /**
    * Files written before this instant cannot have any of them, unless clocks differed. Ignored when the lake has written
    * nothing of the app for CLOCKS_AGREE_MS after it.

@@ -6,20 +6,29 @@ import { listOfFiles, quoted } from "./lake-statements.ts";
 export type ColdSource = { files: readonly string[]; gone: readonly GoneUser[] };
 
 /** The columns of a row as src/lake/cold-reader.ts takes them. */
-const COLUMNS = `client_id, "day"::varchar, epoch_ms("time"), replace(event_id::varchar, '-', ''), type, event, properties,
-  epoch_ms(received_time)`;
+const columnsWith = (properties: string) =>
+  `client_id, "day"::varchar, epoch_ms("time"), replace(event_id::varchar, '-', ''), type, event, ${properties}, epoch_ms(received_time)`;
+const COLUMNS = columnsWith("properties");
 
-type Narrowed = Pick<ColdWish, "clientIds" | "names">;
+type Narrowed = Pick<ColdWish, "clientIds" | "names" | "type" | "propertiesOf">;
 
 /** Rows of some users and names, or the newest ones before another. */
-export function coldRows(source: ColdSource, { clientIds, names }: Narrowed, page?: ColdPage): string {
+export function coldRows(source: ColdSource, narrowed: Narrowed, page?: ColdPage): string {
+  const { clientIds, names, type, propertiesOf } = narrowed;
   const conditions = [
     ...(clientIds === undefined ? [] : [`client_id in (${clientIds.map(quoted).join(", ")})`]),
     ...(names === undefined ? [] : [`event in (${names.map(quoted).join(", ")})`]),
+    ...(type === undefined ? [] : [`type = ${quoted(type)}`]),
     ...(page === undefined ? [] : [isBefore(page)]),
   ];
   const end = page === undefined ? "" : ` order by "time" desc, event_id desc limit ${page.limit}`;
-  return `select ${COLUMNS} from ${rowsOf(source)} where ${["true", ...conditions].join(" and ")}${end}`;
+  const columns = propertiesOf === undefined ? COLUMNS : columnsWith(propertiesFor(propertiesOf));
+  return `select ${columns} from ${rowsOf(source)} where ${["true", ...conditions].join(" and ")}${end}`;
+}
+
+function propertiesFor(names: readonly string[]): string {
+  if (names.length === 0) return "'{}'";
+  return `case when event in (${names.map(quoted).join(", ")}) then properties else '{}' end`;
 }
 
 function isBefore({ before: { atMs, fingerprint } }: ColdPage): string {

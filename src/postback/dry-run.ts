@@ -117,10 +117,11 @@ async function loadCold(
   const names = [...book.events, ...(book.hasAdViews ? ["$AdShow"] : [])];
   // Ad views are counted from the user's first one.
   const fromDay = book.hasAdViews ? ALL_DAYS.fromDay : days.fromDay;
-  if (names.length > 0) return cold.load(tx, { ...wish, names, fromDay, untilDay });
+  if (names.length > 0) return cold.load(tx, { ...wish, type: "track", names, fromDay, untilDay });
   if (book.retentionDays.size === 0) return [];
   const active = users.flatMap((user) => [...book.retentionDays].map((after) => addDays(user.registeredDay, after)));
-  return cold.load(tx, { ...wish, days: [...new Set(active)], fromDay, untilDay });
+  const narrowed = { type: "track" as const, propertiesOf: [], days: [...new Set(active)] };
+  return cold.load(tx, { ...wish, ...narrowed, fromDay, untilDay });
 }
 
 type Book = { events: ReadonlySet<string>; retentionDays: ReadonlySet<number>; hasAdViews: boolean };

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { holdDays } from "../../src/db/apply-holder.ts";
+import type { ColdWish } from "../../src/db/cold-event.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
 import { countFacts } from "../../src/db/facts.ts";
@@ -15,7 +16,7 @@ import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { MIB } from "../../src/limits.ts";
 import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
-import { NOW_MS, pay, track } from "../db/apply-stage.ts";
+import { DAY_MS, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
 import { log } from "../db/temp-database.ts";
 import { LakeStage, OLD_DAY, OLD_MS } from "./lake-stage.ts";
 
@@ -223,6 +224,22 @@ describe("a cold day", () => {
     await apply.applyAll();
     expect(asked.mock.calls).toEqual([]);
     asked.mockRestore();
+  });
+
+  test("gives of its events only the type and the properties that are wanted", async () => {
+    const { apply, lake, cold } = stage;
+    await apply.register("a");
+    const sent = [track("one", { n: 1 }, OLD_MS), track("two", { n: 2 }, OLD_MS + 1)];
+    await apply.collect("a", [...sent, profile("profile_set", { n: 3 }, OLD_MS + 2)]);
+    await apply.applyAll();
+    await lake.catchUp();
+    await lake.catchUp();
+    expect(await lake.freeze()).toBe(true);
+    const load = async (wish: Partial<ColdWish>) =>
+      (await cold.load(apply.pool, { appId: apply.app.appId, ...wish })).map(({ properties }) => properties).sort();
+    expect(await load({})).toEqual(['{"n": 1}', '{"n": 2}', '{"n": 3}']);
+    expect(await load({ type: "track", propertiesOf: ["two"] })).toEqual(['{"n": 2}', "{}"]);
+    expect(await load({ type: "track", propertiesOf: [] })).toEqual(["{}", "{}"]);
   });
 
   test("is gone from the lake once it is dropped", async () => {

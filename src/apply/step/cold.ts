@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { type ColdEvents, loadColdAmong, noteGone } from "../../db/cold-event.ts";
+import { type ColdEvents, type ColdWish, loadColdAmong, noteGone } from "../../db/cold-event.ts";
 import { loadDaysOfUsers } from "../../db/dirty-day.ts";
 import { type EventRow, insertEvents } from "../../db/event.ts";
 import { markLake } from "../../db/lake-mark.ts";
@@ -21,13 +21,14 @@ function firstMs({ registeredAtMs, registrationReceivedAtMs }: UserAccount): num
   return Math.min(registeredAtMs, registrationReceivedAtMs);
 }
 
-/** The users' cold track events, apart from refunds: those that made them active. */
+/** The users' cold track events, which made them active; with the properties of some only, because there may be many. */
 export async function loadColdTracks(
   tx: pg.PoolClient,
   cold: ColdEvents | undefined,
   users: readonly UserAccount[],
+  wish: Pick<ColdWish, "names" | "propertiesOf">,
 ): Promise<EventRow[]> {
-  if (!cold) return [];
+  if (!cold || wish.names?.length === 0) return [];
   const rows: EventRow[] = [];
   const active = await loadDaysOfUsers(tx, users);
   for (const appId of new Set(users.map((user) => user.appId))) {
@@ -37,9 +38,11 @@ export async function loadColdTracks(
     ]);
     if (days.length === 0) continue;
     const clientIds = own.map(({ clientId }) => clientId);
-    rows.push(...(await cold.load(tx, { appId, clientIds, days, writtenAfterMs: writtenAfterMs(own) })));
+    const narrowed = { ...wish, appId, clientIds, days, type: "track" as const, writtenAfterMs: writtenAfterMs(own) };
+    // One by one: a call takes only so many arguments.
+    for (const row of await cold.load(tx, narrowed)) rows.push(row);
   }
-  return rows.filter(({ type }) => type === "track");
+  return rows;
 }
 
 /** Brings a user's cold events back under another client id, until their days are written again. */

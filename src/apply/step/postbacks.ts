@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { ColdEvents } from "../../db/cold-event.ts";
+import type { ColdEvents, ColdWish } from "../../db/cold-event.ts";
 import { restoreEarlierPostbacks } from "../../db/earlier-postback.ts";
 import type { Order } from "../../db/orders.ts";
 import { insertOutbox } from "../../db/outbox.ts";
@@ -13,6 +13,7 @@ import {
 } from "../../db/postback.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { PASS_STATUS, POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../../domain/postback/postback.ts";
+import type { PostbackBook } from "../../domain/postback/postback-book.ts";
 import { returnMoment } from "../../domain/postback/postback-moment.ts";
 import { orderKeyText } from "../entry/key-text.ts";
 import { UserMap } from "../entry/user-map.ts";
@@ -130,6 +131,9 @@ export async function writePostbacks(
   await showPostbacksInOrders(tx, [...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
+/** Of whom events are in memory at once. */
+const USERS_AT_ONCE = 200;
+
 async function judgeAgain(
   tx: pg.PoolClient,
   settings: AppSettings,
@@ -139,13 +143,24 @@ async function judgeAgain(
   for (const appId of new Set(moved.map((user) => user.appId))) {
     const { book, calendar } = settings.of(appId);
     if (!book) continue;
-    const users = moved.filter((user) => user.appId === appId);
-    const moments = await loadPastMoments(tx, users, { book, calendar, cold: await loadColdTracks(tx, cold, users) });
+    const all = moved.filter((user) => user.appId === appId);
+    const moments: UserMoment[] = [];
+    for (let at = 0; at < all.length; at += USERS_AT_ONCE) {
+      const users = all.slice(at, at + USERS_AT_ONCE);
+      const coldTracks = await loadColdTracks(tx, cold, users, coldWishOf(book));
+      for (const one of await loadPastMoments(tx, users, { book, calendar, cold: coldTracks })) moments.push(one);
+    }
     // In the order of receipt, as they were judged the first time.
     moments.sort((left, right) => left.occurrence.receivedAtMs - right.occurrence.receivedAtMs);
     for (const moment of moments) rows.push(...rowsOf(settings, moment));
   }
   return rows;
+}
+
+/** The events that rules name; all when they ask who came back. */
+function coldWishOf({ events, hasAdViews, retentionDays }: PostbackBook): Pick<ColdWish, "names" | "propertiesOf"> {
+  const names = [...events, ...(hasAdViews ? ["$AdShow"] : [])];
+  return retentionDays.size > 0 ? { propertiesOf: names } : { names };
 }
 
 function ordersOf(rows: readonly Row[]): OrderOfPostback[] {

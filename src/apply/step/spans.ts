@@ -53,7 +53,8 @@ async function countDays(
     return known;
   };
   for (const user of users) dayOf(user, user.registeredAtMs);
-  for (const row of await loadTrackEvents(tx, users, await loadColdTracks(tx, cold, users))) {
+  const coldTracks = await loadColdTracks(tx, cold, users, { propertiesOf: ["$AdShow"] });
+  for (const row of await loadTrackEvents(tx, users, coldTracks)) {
     if (row.event === REFUND_EVENT) continue;
     const counted = { event: row.event, ecpm: numberOf(row.ecpm), adUnit: adUnitOf(row.adUnit) };
     countTrackEvent(dayOf(byKey.get(row)!, row.atMs), counted);
