@@ -9,7 +9,7 @@ export const FILES_MAX = 1_000;
 
 /**
  * The limits set in the code: see db/engine/database.ts, db/lock/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts,
- * cost/cost-loop.ts and lake/lake-loop.ts.
+ * cost/cost-loop.ts, lake/lake-loop.ts and lake/bucket/push-loop.ts.
  */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint http": 2 * Number(SETTINGS.DATABASE_CONNECTIONS_MAX.fallback),
@@ -22,6 +22,7 @@ const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint cost": 2 * (2 * LIMITS.costPullsAtOnce + 1),
   // With the session that holds the duty.
   "touchpoint lake": 2 * (3 + 1),
+  "touchpoint bucket": 2 * 2,
 };
 
 /** Promise 8, as seen from outside: memory, queues, open files, connections to the database. */
