@@ -12,6 +12,13 @@ import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 const EVENT_COLUMNS = sql`e.day, e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, e.properties, e.fingerprint`;
 
+/**
+ * What stands before and after a value in CSV. Properties are full of the usual quotes, each of which would be doubled: with
+ * this one, the database takes a tenth less time, and the engine half as long to read the rows.
+ */
+export const CSV_QUOTE = "\x01";
+const CSV = `format csv, quote '${CSV_QUOTE}'`;
+
 /** Rows as they come, and their number once the statement has ended. */
 export type CopiedRows = CopyToStreamQuery;
 
@@ -74,7 +81,7 @@ export async function stageReadEvents(tx: pg.PoolClient, csv: Readable): Promise
     `create temporary table if not exists read_event (day date, client_id text collate "C", event text, type text, at_ms bigint,
       received_at_ms bigint, properties text, fingerprint uuid) on commit delete rows`,
   );
-  await pipeline(csv, tx.query(copyFrom("copy read_event from stdin (format csv)")));
+  await pipeline(csv, tx.query(copyFrom(`copy read_event from stdin (${CSV})`)));
   // The planner would guess their number.
   await tx.query("analyze read_event");
 }
@@ -92,7 +99,7 @@ function isOneOf(days: readonly string[]): Sql {
   return sql`e.day in (${listed(days.map((day) => sql`${day}::date`))})`;
 }
 
-/** Rows as CSV in which every value but null is quoted, so that an empty text and null differ. */
+/** Every value but null is quoted, so that an empty text and null differ. */
 function readCsv(tx: pg.PoolClient, rows: Sql): CopiedRows {
-  return tx.query(copyTo(`copy (${withLiterals(rows)}) to stdout (format csv, force_quote *)`));
+  return tx.query(copyTo(`copy (${withLiterals(rows)}) to stdout (${CSV}, force_quote *)`));
 }

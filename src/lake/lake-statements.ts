@@ -1,4 +1,5 @@
 import type { CheckedColumns } from "../db/lake-check.ts";
+import { CSV_QUOTE } from "../db/lake-source.ts";
 import type { LakeKind } from "../domain/lake.ts";
 import { MIB } from "../limits.ts";
 import { LAKE_SCHEMA, LAKE_TABLES } from "./lake-tables.ts";
@@ -18,7 +19,8 @@ export const ROW_BYTES = { usual: 4 * MIB, largest: 96 * MIB } as const;
 /** Rows as src/db/lake-source.ts writes them. They are read by one thread: a line break in a text is no end of a row. */
 export function rowsOfCsv(kind: LakeKind, file: string, rowBytesMax: number): string {
   const columns = LAKE_TABLES[kind].columns.map(({ read }) => `${quoted(read.name)}: ${quoted(read.type)}`);
-  return `read_csv(${quoted(file)}, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"', new_line = '\\n',
+  const quote = quoted(CSV_QUOTE);
+  return `read_csv(${quoted(file)}, header = false, auto_detect = false, delim = ',', quote = ${quote}, escape = ${quote}, new_line = '\\n',
     nullstr = '', allow_quoted_nulls = false, parallel = false, max_line_size = ${rowBytesMax}, buffer_size = ${rowBytesMax + MIB},
     columns = {'day': 'DATE', ${columns.join(", ")}})`;
 }

@@ -22,6 +22,8 @@ import { sumsOfFiles } from "./lake-statements.ts";
 const LATE_MAX = 20_000;
 /** How often the disk is looked at while rows are spooled. */
 const ROOM_BYTES = 32 * MIB;
+/** What is written to the spool at once. */
+const PIECE_BYTES = MIB;
 
 /** `assertRoom` throws while the disk is nearly full. */
 export type WriterParts = {
@@ -206,7 +208,7 @@ export class LakeWriter {
     const { folder, clock } = this.#parts;
     const csv = join(folder.spool, `${fileName(clock())}.csv`);
     try {
-      await pipeline(rows, this.#watched.bind(this), createWriteStream(csv, { mode: 0o600 }));
+      await pipeline(rows, this.#pieces.bind(this), createWriteStream(csv, { mode: 0o600 }));
       return { csv, copied: rows };
     } catch (error) {
       await rm(csv, { force: true });
@@ -215,16 +217,19 @@ export class LakeWriter {
     }
   }
 
-  /** A day can be larger than what is left of the disk. */
-  async *#watched(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  /**
+   * Rows in pieces of some size: the database sends a few kilobytes at a time, and to write each of them alone took as long
+   * as the engine takes to read them. A day can be larger than what is left of the disk.
+   */
+  async *#pieces(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
+    for await (const piece of joinedChunks(chunks)) {
+      bytes += piece.length;
       if (bytes > ROOM_BYTES) {
         await this.#parts.assertRoom();
         bytes = 0;
       }
-      yield chunk;
+      yield piece;
     }
   }
 
@@ -247,4 +252,18 @@ export class LakeWriter {
 
 async function assertUnchanged(tx: pg.PoolClient, app: LakeApp): Promise<void> {
   if (!(await lockLakeApp(tx, app))) throw new Error("Somebody else has written to the lake meanwhile.");
+}
+
+async function* joinedChunks(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(waiting, bytes);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting, bytes);
 }

@@ -42,8 +42,9 @@ test("files hold what the tables hold: events, users, orders, costs", async () =
   await apply.register("a", {});
   await apply.collect("a", [
     track("e", { text: 'quotes " and , and \n and 😀', empty: "", list: [1, "x"], n: 1.5, yes: true, none: null }),
-    pay("o1", 600, { note: "\r\n" }),
-    track("$RefundEvent", { $order_id: "o1", $pay_amount: 100 }, NOW_MS + HOUR_MS),
+    // Written as CSV on the way: with a quote of CSV in it, a comma and the end of a row.
+    pay("o\x01,\x01\n1", 600, { note: "\r\n" }),
+    track("$RefundEvent", { $order_id: "o\x01,\x01\n1", $pay_amount: 100 }, NOW_MS + HOUR_MS),
     profile("profile_set", { level: 7 }),
     track("e", {}, NOW_MS - 2 * DAY_MS),
   ]);
