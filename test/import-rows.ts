@@ -72,6 +72,7 @@ const ROWS: Readonly<Record<string, string>> = {
   http: "contract db/* domain intake intake/body",
   "http/collect":
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
+  "http/lane": "http",
   "http/live": "contract domain intake journal",
   "http/report":
     "contract contract/report db db/replica domain domain/access intake report/ad report/list report/metric",
@@ -85,7 +86,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/admin/operation":
     "admin admin/operation contract contract/admin contract/setting cost db/* domain domain/access domain/doctor domain/postback domain/user http/admin http/live intake journal outbound platform/registry.ts postback report report/list",
   "http/admin/admin-routes.ts": "domain http http/admin http/admin/*",
-  "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
+  "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/lane http/live http/report",
   client: "contract/report domain/access report/ad report/list",
   cli: "everything",
   "cli/completion": "cli",

@@ -1,10 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import Fastify, {
@@ -28,7 +23,11 @@ import { type CollectionContext, collectionRoutes } from "./collect/collection-r
 import { touchDoor } from "./collect/touch-door.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import { docsRoutes } from "./docs-routes.ts";
+import { type Door, HttpExchange } from "./exchange.ts";
+import type { Handler } from "./handler.ts";
 import { inTurns } from "./in-turns.ts";
+import { KEEP_ALIVE_MS } from "./lane/answer-text.ts";
+import { LaneServer } from "./lane/lane-server.ts";
 import { type LiveContext, liveRoutes } from "./live/live-routes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { openApiOf } from "./openapi.ts";
@@ -109,21 +108,24 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
   return server;
 }
 
-function httpServer(
-  context: ServerContext,
-  framework: (request: IncomingMessage, response: ServerResponse) => void,
-): HttpServer {
+function httpServer(context: ServerContext, framework: Handler): LaneServer {
   const { connectionsMax, requestTimeoutS } = context.config;
-  const server = createHttpServer(
+  const [collect, touch] = [collectDoor(context), touchDoor(context)];
+  const door: Door = (exchange) => collect(exchange) || touch(exchange);
+  const others = inTurns(framework);
+  const server = new LaneServer(
     // The runtime cuts slow clients off: the whole request has to arrive in time.
     {
       requestTimeout: requestTimeoutS * 1000,
       headersTimeout: requestTimeoutS * 1000,
       // By default the runtime checks every 30 s, so that a timeout of 10 s could take up to 40 s.
       connectionsCheckingInterval: Math.min(5_000, requestTimeoutS * 250),
-      keepAliveTimeout: 75_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    oneAtATime(collectDoor(context, touchDoor(context, inTurns(framework)))),
+    oneAtATime((request, response) => {
+      if (!door(new HttpExchange(request, response))) others(request, response);
+    }),
+    { door, isStopping: context.isStopping, refuseLate: (socket) => refuseUnreadable(socket, "late") },
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", answerUnreadable);
@@ -134,12 +136,13 @@ function httpServer(
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
   // Browsers open connections before they need them. An answer to nothing would be taken for that of their next request.
-  if (!socket.writable || (isLate && (socket as Socket).bytesRead === 0)) {
-    socket.destroy();
-    return;
-  }
-  const status = isLate ? "408 Request Timeout" : "400 Bad Request";
-  const message = isLate ? "The request arrived too slowly." : "The request is not valid HTTP.";
+  if (!socket.writable || (isLate && (socket as Socket).bytesRead === 0)) socket.destroy();
+  else refuseUnreadable(socket, isLate ? "late" : "invalid");
+}
+
+function refuseUnreadable(socket: Duplex, why: "late" | "invalid"): void {
+  const status = why === "late" ? "408 Request Timeout" : "400 Bad Request";
+  const message = why === "late" ? "The request arrived too slowly." : "The request is not valid HTTP.";
   const body = JSON.stringify(refusal("badParameter", message));
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
