@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { JSON_TYPE } from "./answer.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
 import { mustCloseUnread } from "./unread.ts";
 
@@ -28,7 +29,8 @@ export type Exchange = {
   receive(receiver: Receiver): void;
   /** To be asked before an answer that may come before the body: whether the connection has to be closed after it. */
   mustClose(): boolean;
-  answer(status: number, headers: Readonly<Record<string, string | number>>, body: string): void;
+  /** Sends JSON, with these headers beside those that every answer has. */
+  answer(status: number, body: string, headers?: Readonly<Record<string, string>>): void;
 };
 
 /** Takes an exchange, or does nothing and returns false. */
@@ -70,8 +72,9 @@ export class HttpExchange implements Exchange {
     return mustCloseUnread(this.#request);
   }
 
-  answer(status: number, headers: Readonly<Record<string, string | number>>, body: string): void {
-    this.#response.writeHead(status, headers);
+  answer(status: number, body: string, headers?: Readonly<Record<string, string>>): void {
+    const length = Buffer.byteLength(body);
+    this.#response.writeHead(status, { "content-type": JSON_TYPE, "content-length": length, ...headers });
     this.#response.end(body);
   }
 }

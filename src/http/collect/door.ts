@@ -4,7 +4,7 @@ import { type BodyOwner, type BodyRoom, bodyOwner } from "../../intake/body-room
 import type { Metrics } from "../../intake/metrics.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
-import { answerOfError, type FailedAnswer, JSON_TYPE } from "../answer.ts";
+import { answerOfError, type FailedAnswer } from "../answer.ts";
 import type { CallerAddress } from "../caller-address.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -47,7 +47,7 @@ export class DoorCall {
   }
 
   succeed(body: string): void {
-    this.#respond(200, 0, body, {});
+    this.#respond(200, 0, body);
   }
 
   fail(error: unknown): FailedAnswer {
@@ -82,11 +82,11 @@ export class DoorCall {
     this.#heldBytes = 0;
   }
 
-  #respond(status: number, code: number, body: string, headers: Record<string, string>): void {
-    if (this.#exchange.headers.origin !== undefined) headers["access-control-allow-origin"] = "*";
-    if (this.#context.isStopping()) headers.connection = "close";
-    const sent = { "content-type": JSON_TYPE, "content-length": Buffer.byteLength(body), ...headers };
-    this.#exchange.answer(status, sent, body);
+  #respond(status: number, code: number, body: string, headers?: Readonly<Record<string, string>>): void {
+    let sent = headers;
+    if (this.#exchange.headers.origin !== undefined) sent = { ...sent, "access-control-allow-origin": "*" };
+    if (this.#context.isStopping()) sent = { ...sent, connection: "close" };
+    this.#exchange.answer(status, body, sent);
     this.#letGo();
     this.#context.metrics.answered(this.#endpoint, code, elapsedMs() - this.#startedMs);
   }

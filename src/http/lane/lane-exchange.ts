@@ -80,9 +80,11 @@ export class LaneExchange implements Exchange {
     return this.#missing > 0;
   }
 
-  answer(status: number, headers: Readonly<Record<string, string | number>>, body: string): void {
+  answer(status: number, body: string, headers?: Readonly<Record<string, string>>): void {
+    const bytes = Buffer.byteLength(body);
     // As many bytes as characters: then it is ASCII, which takes no encoding.
-    const encoding = headers["content-length"] === body.length ? "latin1" : "utf8";
-    this.#line.send(answerText(status, headers, body), { encoding, isLast: headers.connection === "close" });
+    const encoding = bytes === body.length ? "latin1" : "utf8";
+    const text = answerText({ status, headers, bytes }, body);
+    this.#line.send(text, { encoding, isLast: headers?.connection === "close" });
   }
 }

@@ -26,7 +26,7 @@ function echoOf(exchange: Exchange, understood: string[]): boolean {
     const kept = DOOR_HEADERS.map((name) => headers[name] ?? null);
     const text = JSON.stringify({ method, url, kept, body });
     understood.push(text);
-    exchange.answer(200, { "content-length": Buffer.byteLength(text) }, text);
+    exchange.answer(200, text);
   };
   if (method === "GET") tell("");
   else
@@ -35,8 +35,7 @@ function echoOf(exchange: Exchange, understood: string[]): boolean {
       hold: () => undefined,
       done: (bytes) => tell(bytes.toString("latin1")),
       refuse: (error: ApiError) => {
-        const close: Record<string, string> = exchange.mustClose() ? { connection: "close" } : {};
-        exchange.answer(413, { ...close, "content-length": error.message.length }, error.message);
+        exchange.answer(413, error.message, exchange.mustClose() ? { connection: "close" } : undefined);
       },
       gone: () => {},
     });

@@ -36,8 +36,7 @@ function openDoor() {
       bytesMax: BYTES_MAX,
       hold: () => (isFull ? new ApiError("overloaded", "full") : undefined),
       done: (bytes) => calls.push({ exchange, bytes }),
-      refuse: () =>
-        exchange.answer(503, { "content-length": 0, ...(exchange.mustClose() && { connection: "close" }) }, ""),
+      refuse: () => exchange.answer(503, "", exchange.mustClose() ? { connection: "close" } : undefined),
       gone: () => (gone += 1),
     };
     exchange.receive(receiver);
@@ -49,7 +48,7 @@ function openDoor() {
   return { door, calls, fill, gone: () => gone };
 }
 
-const ok = ({ exchange }: { exchange: Exchange }) => exchange.answer(200, { "content-length": 2 }, "ok");
+const ok = ({ exchange }: { exchange: Exchange }) => exchange.answer(200, "ok");
 
 const bodiesOf = (client: Client) =>
   client.answers.map((answer) => `${answer.slice(0, 3)} ${(JSON.parse(answer.slice(4)) as { body: string }).body}`);
@@ -196,7 +195,7 @@ test("a server that closes answers the request in progress, and ends the silent 
   server.close();
   await silent.closed;
   silent.socket.destroy();
-  calls[0]!.exchange.answer(200, { "content-length": 2, connection: "close" }, "ok");
+  calls[0]!.exchange.answer(200, "ok", { connection: "close" });
   await busy.closed;
   expect(busy.answers).toEqual(["200 ok"]);
   busy.socket.end();
@@ -213,7 +212,7 @@ test("who does not read the answers is read no further", async () => {
       hold: () => undefined,
       done: () => {
         answered += 1;
-        exchange.answer(200, { "content-length": LONG.length }, LONG);
+        exchange.answer(200, LONG);
       },
       refuse: () => {},
       gone: () => {},

@@ -119,9 +119,7 @@ function cut(text: string, cuts: readonly number[]): string[] {
     .filter((piece) => piece !== "");
 }
 
-test("whatever is sent, in whatever pieces, is understood as node:http understands it", {
-  timeout: 600_000,
-}, async () => {
+test("whatever is sent, in whatever pieces, is understood as node:http understands it", async () => {
   await fc.assert(
     fc.asyncProperty(conversation, async ({ messages, cuts }) => {
       const pieces = cut(messages.join(""), cuts);
