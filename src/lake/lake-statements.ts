@@ -76,7 +76,11 @@ export function sumsOfRows(kind: LakeKind, rows: string): string {
   return `select ${sums.join(", ")} from ${rows}`;
 }
 
-const ROWS_PER_GROUP = 100_000;
+/**
+ * A question about one event reads whole groups, in which others lie too: with half as many rows in each as before, it reads its
+ * texts in half the time. Smaller ones take longer to read again, and a file that is read whole does not get slower.
+ */
+const ROWS_PER_GROUP = 49_152;
 
 /** Writes rows into a file in the order of their table. */
 export function writeFile(kind: LakeKind, rows: string, file: string): string {

@@ -1,10 +1,11 @@
 import type { EventsQuestion, Series } from "../../contract/analysis/events.ts";
 import { LIMITS } from "../../limits.ts";
+import { bitsOf, countBits, fitsBits } from "./bits-sql.ts";
 import { clauses, type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { letterOf, parseFormula } from "./formula.ts";
 import { topOf } from "./group-sql.ts";
-import { bucketOfRow, bucketsOf, daysOf, earlierRange, type Range, readRange } from "./range.ts";
+import { bucketAt, bucketIndex, bucketOfRow, bucketsOf, daysOf, earlierRange, type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { segmentTable } from "./segment-sql.ts";
 import { checkSource, rowsOf } from "./source-sql.ts";
@@ -20,7 +21,7 @@ export function eventsSql(question: EventsQuestion): Duck {
     ...segmentTable(question.segment, asked.range),
     ...asked.series.flatMap((one) => seriesTables(one, asked)),
   ];
-  if (asked.split.length > 0) tables.push({ name: named("shown"), of: shownGroups(asked) });
+  if (asked.split.length > 0) tables.push({ name: named("shown"), of: shownGroups(asked) }, ...lineTables(asked));
   const cells = asked.series.flatMap((one) => asked.periods.flatMap((period) => cellsOf(one, period, asked)));
   return duck`${withTables(tables, unionOf(cells))}
 order by series, period, bucket nulls first${asked.split.length > 0 ? duck`, place nulls last` : duck``}`;
@@ -114,16 +115,19 @@ export function shownTables(asked: AskedEvents): Table[] {
 function seriesTables(series: AskedSeries, asked: AskedEvents): Table[] {
   return asked.periods.flatMap((period) => {
     const name = tableName(series, period);
+    const columns = hasRowPerUser(series, asked)
+      ? [...groupColumns(series, asked), duck`e.client_id`, ...bitsColumn(period, asked)]
+      : [...bucketColumn(asked), ...groupColumns(series, asked), ...measureColumns(series)];
     const rows = rowsOf({
       source: series,
       range: period.range,
-      columns: [...bucketColumn(asked), ...groupColumns(series, asked), ...measureColumns(series)],
+      columns,
       ofUser: asked.split.some((field) => isOfUser(readField(field, series.source))),
       inSegment: asked.segment !== undefined,
       isGrouped: series.measure !== "percentile",
     });
     const own = { name, of: rows };
-    if (!countsUsers(series) || asked.by === "total") return [own];
+    if (!hasRowPerBucket(series, asked)) return [own];
     const keys = listed([...asked.split.map((_, index) => groupName(index)), duck`client_id`]);
     return [
       own,
@@ -133,9 +137,44 @@ function seriesTables(series: AskedSeries, asked: AskedEvents): Table[] {
 }
 
 /** The table with the rows of the whole range. */
-function wholeName(series: AskedSeries, period: Period, { by }: AskedEvents): Duck {
+function wholeName(series: AskedSeries, period: Period, asked: AskedEvents): Duck {
   const name = tableName(series, period);
-  return countsUsers(series) && by !== "total" ? duck`${name}_users` : name;
+  return hasRowPerBucket(series, asked) ? duck`${name}_users` : name;
+}
+
+/** Whether a user has one row in a group, with the buckets as bits, because nothing but users is counted. */
+function hasRowPerUser({ measure }: Series, { by, periods }: AskedEvents): boolean {
+  return measure === "users" && periods.every(({ range }) => fitsBits(bucketsOf(by, range).length));
+}
+
+/** Whether a user has a row in each bucket and group. */
+function hasRowPerBucket(series: Series, asked: AskedEvents): boolean {
+  return countsUsers(series) && asked.by !== "total" && !hasRowPerUser(series, asked);
+}
+
+function bitsColumn({ range }: Period, { by }: AskedEvents): Duck[] {
+  return by === "total" ? [] : [duck`${bitsOf(bucketIndex(by, range))} as buckets`];
+}
+
+/** Of series with a row per user and group: the rows of the groups that are shown, and one per user for all others. */
+function lineTables(asked: AskedEvents): Table[] {
+  const names = asked.split.map((_, index) => groupName(index));
+  const bits = asked.by === "total" ? [] : [duck`buckets`];
+  return asked.series
+    .filter((series) => hasRowPerUser(series, asked))
+    .flatMap((series) =>
+      asked.periods.map((period) => {
+        const table = tableName(series, period);
+        const shown = duck`select ${listed([duck`place`, ...names, ...bits])}
+from ${table}
+join shown using (${listed(names)})`;
+        const others = duck`select ${listed([duck`null`, ...names.map(() => duck`''`), ...bits.map((of) => duck`bit_or(${of})`)])}
+from ${table}
+anti join shown using (${listed(names)})
+group by client_id`;
+        return { name: duck`${table}_lines`, of: unionOf([shown, others]) };
+      }),
+    );
 }
 
 function countsUsers({ measure }: Series): boolean {
@@ -224,9 +263,47 @@ limit ${asked.top}`;
 
 /** Cells of the whole range, and those with a bucket. */
 function cellsOf(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
+  if (hasRowPerUser(series, asked)) return cellsOfUsers(series, period, asked);
   const whole = cells({ series, period, asked, table: wholeName(series, period, asked), keys: [] });
   if (asked.by === "total") return [whole];
   return [whole, cells({ series, period, asked, table: tableName(series, period), keys: [duck`bucket`] })];
+}
+
+/** The same where a user has one row: the cells of buckets are counted by their bits. */
+function cellsOfUsers(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
+  const { by, split } = asked;
+  const lined = split.length > 0 ? [duck`place`, ...split.map((_, index) => groupName(index))] : [];
+  const table = split.length > 0 ? duck`${tableName(series, period)}_lines` : tableName(series, period);
+  const cell = (bucket: Duck, users: Duck, from: Duck) => duck`select
+  ${lines([
+    duck`${letterOf(series.index)} as series`,
+    duck`${period.name} as period`,
+    duck`${bucket} as bucket`,
+    ...lined,
+    duck`cast(null as bigint) as n`,
+    users,
+    duck`cast(null as varchar) as number`,
+  ])}
+from ${from}`;
+  const whole = cell(
+    duck`null`,
+    duck`count(*) as users`,
+    lined.length > 0 ? duck`${table} group by ${listed(lined)}` : table,
+  );
+  if (by === "total") return [whole];
+  const buckets = bucketsOf(by, period.range).length;
+  const counted = countBits({ table, bits: duck`buckets`, keys: lined, buckets });
+  const bucket = duck`cast(${bucketAt(by, period.range, duck`index`)} as varchar)`;
+  return [
+    whole,
+    cell(
+      bucket,
+      duck`users`,
+      duck`(
+  ${counted}
+)`,
+    ),
+  ];
 }
 
 function cells({

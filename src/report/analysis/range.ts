@@ -52,6 +52,33 @@ export function bucketOfRow(by: Exclude<Step, "total">): Duck {
   }
 }
 
+/** The number of a row's bucket among those of a range, from 0. */
+export function bucketIndex(by: Exclude<Step, "total">, { fromDay }: Range): Duck {
+  if (by === "day") return duck`e."day" - ${date(fromDay)}`;
+  return duck`date_diff(${by}, ${firstBucket(by, fromDay)}, ${bucketOfRow(by)})`;
+}
+
+/** The bucket with a number. */
+export function bucketAt(by: Exclude<Step, "total">, { fromDay }: Range, index: Duck): Duck {
+  const first = firstBucket(by, fromDay);
+  switch (by) {
+    case "hour":
+      return duck`${first} + to_hours(${index})`;
+    case "day":
+      return duck`${first} + cast(${index} as integer)`;
+    case "week":
+      return duck`${first} + 7 * cast(${index} as integer)`;
+    case "month":
+      return duck`cast(${first} + to_months(cast(${index} as integer)) as date)`;
+  }
+}
+
+function firstBucket(by: Exclude<Step, "total">, fromDay: string): Duck {
+  if (by === "hour") return duck`timestamp ${`${fromDay} 00:00:00`}`;
+  if (by === "month") return date(`${fromDay.slice(0, 7)}-01`);
+  return date(by === "week" ? mondayOf(fromDay) : fromDay);
+}
+
 /** A bucket as answers show it, from the text that the database gives. */
 export function bucketText(by: Step, text: string): string {
   if (by === "hour") return `${text.slice(0, 13)}:00`;

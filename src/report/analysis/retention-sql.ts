@@ -1,6 +1,7 @@
 import type { RetentionCell, RetentionQuestion } from "../../contract/analysis/retention.ts";
 import { addDays, isDay } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
+import { bitsOf, countBits, fitsBits } from "./bits-sql.ts";
 import { clauses, type Duck, date, duck, grouped, lines, named, type Table, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { groupCondition, shownGroups, topOf } from "./group-sql.ts";
@@ -16,19 +17,20 @@ import { usersAmong } from "./users-sql.ts";
  */
 export function retentionSql(question: RetentionQuestion): Duck {
   const asked = readRetention(question);
+  const isSplit = asked.split !== undefined;
+  const hasBits = asked.value === undefined && fitsBits(asked.periods + 1);
   const tables = [
     ...firstTables(asked),
-    ...(asked.split === undefined ? [] : [shownTable(asked)]),
-    returnsTable(asked),
+    ...(isSplit ? [shownTable(asked)] : []),
+    ...(hasBits ? bitsTables(asked) : [returnsTable(asked)]),
   ];
-  const isSplit = asked.split !== undefined;
   const groups = isSplit ? [duck`s.place`, duck`s.group_1`] : [];
   const values = asked.value === undefined ? [] : [duck`cast(sum(value) as varchar) as value`];
   const none = asked.value === undefined ? [] : [duck`null as value`];
-  const cells = (table: Duck, period: Duck, more: readonly Duck[]) =>
+  const cells = (table: Duck, period: Duck, more: readonly Duck[], users = duck`count(*)`) =>
     clauses([
       duck`select
-  ${lines([...groups, duck`cast(cohort as varchar) as cohort`, duck`${period} as period`, duck`count(*) as users`, ...more])}`,
+  ${lines([...groups, duck`cast(cohort as varchar) as cohort`, duck`${period} as period`, duck`${users} as users`, ...more])}`,
       duck`from ${table}`,
       ...(isSplit ? [duck`left join shown s using (group_1)`] : []),
       duck`group by all`,
@@ -36,7 +38,9 @@ export function retentionSql(question: RetentionQuestion): Duck {
   const select = clauses([
     cells(duck`firsts`, duck`null`, none),
     duck`union all`,
-    cells(duck`returns`, duck`period`, values),
+    hasBits
+      ? cells(duck`counted`, duck`index`, [], duck`cast(sum(users) as bigint)`)
+      : cells(duck`returns`, duck`period`, values),
     duck`order by ${isSplit ? duck`place nulls last, ` : duck``}cohort, period nulls first`,
   ]);
   return withTables(tables, select);
@@ -127,14 +131,34 @@ function groupAtFirst(first: RetentionQuestion["first"], split: string): Duck {
 
 /** The table `returns`: a row for each user and period with a return, and its value. */
 function returnsTable(asked: AskedRetention): Table {
-  const { back, range, by, periods, value, split } = asked;
-  const moreDays = by === "week" ? 7 * (periods + 1) : periods;
-  const valueColumns = () =>
+  const { value, back } = asked;
+  const values =
     value?.measure === "sum"
       ? [duck`sum(${exactNumber(value, back.source)}) as value`]
       : value
         ? [duck`count(*) as value`]
         : [];
+  return { name: named("returns"), of: returnRows(asked, (period) => [duck`${period} as period`, ...values]) };
+}
+
+/** The tables `returns`, with a row for each user who returned and the periods as bits, and `counted`, with their number. */
+function bitsTables(asked: AskedRetention): Table[] {
+  const rows = returnRows(asked, (period) => [duck`${bitsOf(period)} as periods`]);
+  const counted = countBits({
+    table: duck`returns`,
+    bits: duck`periods`,
+    keys: [duck`cohort`, ...(asked.split === undefined ? [] : [duck`group_1`])],
+    buckets: asked.periods + 1,
+  });
+  return [
+    { name: named("returns"), of: rows },
+    { name: named("counted"), of: counted },
+  ];
+}
+
+/** Users who returned, with columns that follow from the period of a return. */
+function returnRows({ back, range, by, periods, split }: AskedRetention, columns: (period: Duck) => Duck[]): Duck {
+  const moreDays = by === "week" ? 7 * (periods + 1) : periods;
   const days = duck`${bucketOfRow(by)} - f.cohort`;
   const rows = rowsOf({
     source: back,
@@ -143,15 +167,11 @@ function returnsTable(asked: AskedRetention): Table {
       duck`f.number`,
       duck`f.cohort`,
       ...(split === undefined ? [] : [duck`f.group_1`]),
-      duck`${by === "week" ? duck`(${days}) // 7` : days} as period`,
-      ...valueColumns(),
+      ...columns(by === "week" ? duck`(${days}) // 7` : days),
     ],
     join: duck`join firsts f on f.client_id = e.client_id`,
     conditions: [duck`e."time" >= f.first_time`, duck`${days} <= ${by === "week" ? periods * 7 : periods}`],
   });
-  return {
-    name: named("returns"),
-    of: duck`${rows}
-group by all`,
-  };
+  return duck`${rows}
+group by all`;
 }

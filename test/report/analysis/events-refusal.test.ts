@@ -128,10 +128,9 @@ test("a statement is text that people can read and run", () => {
   const question = { ...QUESTION, series: [{ ...SERIES, measure: "users", filter }], split: ["ad_platform"] };
   expect(textOf(eventsSql(question as never))).toBe(`with a as (
   select
-    e."day" as bucket,
     coalesce(u.ad_platform, '') as group_1,
     e.client_id,
-    count(*) as n
+    bit_or(cast(1 as ubigint) << cast(e."day" - date '2026-11-01' as ubigint)) as buckets
   from events e
   left join users u on u.client_id = e.client_id
   where e.event = 'login'
@@ -140,41 +139,55 @@ test("a statement is text that people can read and run", () => {
   group by all
   having count(*) > 0
 ),
-a_users as (
-  select group_1, client_id, sum(n) as n from a group by all
-),
 shown as (
   select group_1, row_number() over (order by rank desc nulls last, group_1) as place
   from (
-    select group_1, count(*) as rank from a_users group by all
+    select group_1, count(*) as rank from a group by all
   )
   order by place
   limit 10
+),
+a_lines as (
+  select place, group_1, buckets
+  from a
+  join shown using (group_1)
+  union all
+  select null, '', bit_or(buckets)
+  from a
+  anti join shown using (group_1)
+  group by client_id
 )
 select
   'A' as series,
   'now' as period,
   null as bucket,
-  s.place,
-  coalesce(s.group_1, '') as group_1,
-  sum(n) as n,
-  case when s.place is null then count(distinct client_id) filter (where s.place is null) else count(*) end as users,
+  place,
+  group_1,
+  cast(null as bigint) as n,
+  count(*) as users,
   cast(null as varchar) as number
-from a_users t
-left join shown s using (group_1)
-group by s.place, s.group_1
+from a_lines group by place, group_1
 union all
 select
   'A' as series,
   'now' as period,
-  cast(bucket as varchar) as bucket,
-  s.place,
-  coalesce(s.group_1, '') as group_1,
-  sum(n) as n,
-  case when s.place is null then count(distinct client_id) filter (where s.place is null) else count(*) end as users,
+  cast(date '2026-11-01' + cast(index as integer) as varchar) as bucket,
+  place,
+  group_1,
+  cast(null as bigint) as n,
+  users,
   cast(null as varchar) as number
-from a t
-left join shown s using (group_1)
-group by bucket, s.place, s.group_1
+from (
+  select place, group_1, byte * 8 + bit as index, cast(sum(users) as bigint) as users
+  from (
+    select place, group_1, byte, (buckets >> cast(byte * 8 as ubigint)) & 255 as marks, count(*) as users
+    from a_lines
+    cross join range(0, 1) as b(byte)
+    group by all
+  )
+  cross join range(0, 8) as r(bit)
+  where (marks >> cast(bit as ubigint)) & 1 = 1
+  group by all
+)
 order by series, period, bucket nulls first, place nulls last`);
 });
