@@ -14,6 +14,8 @@ export type ChaosOptions = {
   replayEvery: number;
   /** An empty database for all rounds, instead of those that the faults name. */
   databaseUrl?: string | undefined;
+  /** See SiteOptions. */
+  crashCommand?: string | undefined;
   onStep?: (what: string) => void;
   onRound?: (outcome: RoundOutcome) => void;
   signal?: AbortSignal;

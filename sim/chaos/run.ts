@@ -4,8 +4,10 @@ import { UsageError } from "../../src/errors.ts";
 import { readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { madeAt } from "../made.ts";
 import { runChaos } from "./chaos.ts";
+import type { Fault } from "./fault.ts";
 import { FAULTS } from "./faults/faults.ts";
 import { PROCESS_KILLS } from "./faults/kills.ts";
+import { MACHINE_KILLS } from "./faults/machines.ts";
 import { type NodesOptions, type NodesOutcome, runNodesChaos } from "./nodes/nodes-chaos.ts";
 import { NODES_FAULTS } from "./nodes/nodes-faults.ts";
 import { reliabilityPage } from "./reliability-page.ts";
@@ -24,12 +26,17 @@ docs/ARCHITECTURE.md against what was acknowledged. Ends with 1 if one is broken
   --replay N      replay the journal every N rounds, and after the last one (20)
   --short         faults last only long enough to show their effect
   --database URL  at an empty database of yours, such as one of a cluster: only kills of the server's processes
+  --crash COMMAND with --database: also kills of the cluster's machines. COMMAND HOST PORT must kill PostgreSQL there with
+                  SIGKILL and start it again
   --nodes         at an installation of several nodes that share a log; needs a nats-server
   --json FILE     write every round
   --markdown FILE write docs/RELIABILITY.md
 
 Faults:
 ${listOf(FAULTS)}
+
+Faults of a cluster's machines:
+${listOf(MACHINE_KILLS)}
 
 Faults of several nodes:
 ${listOf(NODES_FAULTS)}
@@ -43,6 +50,7 @@ const OPTIONS = {
   replay: { type: "string", default: "20" },
   short: { type: "boolean" },
   database: { type: "string" },
+  crash: { type: "string" },
   nodes: { type: "boolean" },
   json: { type: "string" },
   markdown: { type: "string" },
@@ -69,8 +77,9 @@ await runProgram(async () => {
   const made = madeAt(startedMs);
   const outcomes = await runChaos({
     rounds,
-    faults: namedOf(given.database === undefined ? FAULTS : PROCESS_KILLS, given.faults),
+    faults: namedOf(faultsFor(given), given.faults),
     databaseUrl: typeof given.database === "string" ? given.database : undefined,
+    crashCommand: typeof given.crash === "string" ? given.crash : undefined,
     seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
     form: given.short === true ? "short" : "long",
     peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }),
@@ -89,6 +98,12 @@ await runProgram(async () => {
   }
   if (!isFlawless(tally)) process.exitCode = 1;
 });
+
+/** Those that can be inflicted on the database that is to be used. */
+function faultsFor({ database, crash }: Readonly<Record<string, unknown>>): readonly Fault[] {
+  if (database === undefined) return FAULTS;
+  return crash === undefined ? PROCESS_KILLS : [...PROCESS_KILLS, ...MACHINE_KILLS];
+}
 
 /** Tells each round. Returns whether nothing was lost, doubled or otherwise wrong. */
 async function breakNodes(options: NodesOptions): Promise<boolean> {

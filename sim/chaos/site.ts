@@ -42,6 +42,8 @@ export type SiteOptions = {
   peoplePerS: number;
   /** Of the database that is given. */
   databaseUrl?: string | undefined;
+  /** Called with host and port, it kills PostgreSQL on that machine of the given cluster, and starts it again. */
+  crashCommand?: string | undefined;
 };
 
 const [WORKER, OTHER_WORKER] = ["worker", "other-worker"];
@@ -77,6 +79,7 @@ export class Site {
   readonly database: ExternalDatabase | undefined;
   readonly line: DatabaseLine | undefined;
   readonly #givenUrl: string | undefined;
+  readonly crashCommand: string | undefined;
   readonly disk: SmallDisk | undefined;
   readonly counterparts: Counterparts;
   /** Spans during which registrations were judged by a wrong clock. */
@@ -102,6 +105,7 @@ export class Site {
     database: ExternalDatabase | undefined;
     line: DatabaseLine | undefined;
     givenUrl: string | undefined;
+    crashCommand: string | undefined;
     disk: SmallDisk | undefined;
     counterparts: Counterparts;
     clock: { aheadMs: number };
@@ -112,6 +116,7 @@ export class Site {
     this.database = parts.database;
     this.line = parts.line;
     this.#givenUrl = parts.givenUrl;
+    this.crashCommand = parts.crashCommand;
     this.disk = parts.disk;
     this.counterparts = parts.counterparts;
     this.#clock = parts.clock;
@@ -122,7 +127,7 @@ export class Site {
   }
 
   static async open(options: SiteOptions): Promise<Site> {
-    const { kind, seed, databaseUrl: givenUrl } = options;
+    const { kind, seed, databaseUrl: givenUrl, crashCommand } = options;
     const folder = temporaryFolder();
     mkdirSync(folder.dataDir, { mode: 0o711 });
     const database = kind === "external" ? await ExternalDatabase.create() : undefined;
@@ -133,7 +138,7 @@ export class Site {
     const clock = { aheadMs: 0 };
     const counterparts = await startCounterparts(() => systemClock() + clock.aheadMs);
     const port = await quietPort(new Random(seed, "port", kind, process.pid));
-    const site = new Site({ kind, folder, port, database, line, givenUrl, disk, counterparts, clock });
+    const site = new Site({ kind, folder, port, database, line, givenUrl, crashCommand, disk, counterparts, clock });
     try {
       await site.#settle(options);
       return site;

@@ -1,7 +1,10 @@
 import { tableOf } from "../table.ts";
-import { FAULTS } from "./faults/faults.ts";
+import { FAULTS as OWN_FAULTS } from "./faults/faults.ts";
+import { MACHINE_KILLS } from "./faults/machines.ts";
 import { PROMISE_NUMBERS, PROMISES, type PromiseNumber } from "./findings.ts";
 import type { RoundOutcome } from "./round.ts";
+
+const FAULTS = [...OWN_FAULTS, ...MACHINE_KILLS];
 
 /** The totals of all rounds. */
 export type Tally = {

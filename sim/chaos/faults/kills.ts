@@ -2,13 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, Trouble } from "../fault.ts";
 import { isAlive, postmasterOf } from "../postmaster.ts";
 import { ServerChild } from "../server-child.ts";
+import type { Site } from "../site.ts";
 import { until } from "../until.ts";
 
 const ANY_INSTANT_MS = 700;
 const GOES_ON_EVENTS = 30;
 
 /** Waits for a random moment in the flow of requests, flushes, batches and calls. */
-function anyInstant({ random }: Trouble): Promise<void> {
+export function anyInstant({ random }: Trouble): Promise<void> {
   return sleep(random.between(0, ANY_INSTANT_MS));
 }
 
@@ -150,15 +151,20 @@ const killAll: Fault = {
 };
 
 /** The killed process works behind the journal, so collection must not notice. */
-function goesOn({ site }: Trouble): Promise<void> {
+export function goesOn({ site }: Trouble): Promise<void> {
   return site.flows(GOES_ON_EVENTS);
 }
 
 async function databaseIsBack({ site }: Trouble): Promise<void> {
-  await until("the database is back", async () => {
-    const { data } = (await (await fetch(`${site.url}/readyz`)).json()) as { data: { database?: string } };
-    return data.database === "there" && postmasterOf(site.dataDir) !== undefined;
-  });
+  await until(
+    "the database is back",
+    async () => (await isDatabaseThere(site)) && postmasterOf(site.dataDir) !== undefined,
+  );
+}
+
+export async function isDatabaseThere({ url }: Site): Promise<boolean> {
+  const { data } = (await (await fetch(`${url}/readyz`)).json()) as { data: { database?: string } };
+  return data.database === "there";
 }
 
 /** Kills of the server's own processes and threads, which can be inflicted whatever the database is. */
