@@ -13,8 +13,18 @@ if (flag !== "--url" || !url) {
   );
   process.exit(2);
 }
-const tests =
-  rest.length > 0 ? rest : ["test/db", "test/postback", "test/backup/restore.test.ts", "test/lake", "test/citus"];
+const ALL = [
+  ...[
+    "test/db",
+    "test/postback",
+    "test/backup/restore.test.ts",
+    "test/lake",
+    "test/report",
+    "test/admin",
+    "test/citus",
+  ],
+];
+const tests = rest.length > 0 ? rest : ALL;
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
 const { status } = spawnSync(process.execPath, [vitest, "run", ...tests], {
   cwd: root,

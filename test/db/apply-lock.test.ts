@@ -150,7 +150,8 @@ describe("the lock", () => {
       "create schema elsewhere create table apply_holder (like public.apply_holder including all)",
     );
     const options = encodeURIComponent("-c search_path=elsewhere");
-    const url = `${databaseUrl(stage.database.name)}&options=${options}`;
+    const address = databaseUrl(stage.database.name);
+    const url = `${address}${address.includes("?") ? "&" : "?"}options=${options}`;
     await lock.take({ kind: "url", url, sessions: "own" });
     const [term] = await lock.claim();
     const { rows } = await stage.pool.query("select term, journal_id from elsewhere.apply_holder");

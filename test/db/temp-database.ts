@@ -85,6 +85,13 @@ export async function countWaiting(pool: pg.Pool): Promise<number> {
   return rows[0].count;
 }
 
+/** What a table takes with its indexes, on whichever machine. */
+export async function bytesOf(pool: pg.Pool, table: string): Promise<number> {
+  const size = CITUS_URL === "" ? "pg_total_relation_size" : "citus_total_relation_size";
+  const { rows } = await pool.query(`select ${size}($1::regclass) as bytes`, [table]);
+  return rows[0].bytes;
+}
+
 /** The rows of a table as objects in a fixed order, so that two databases can be compared. */
 export async function rowsOf(pool: pg.Pool, table: string, without: readonly string[] = []): Promise<object[]> {
   const { rows } = await pool.query<{ row: object }>(

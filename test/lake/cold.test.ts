@@ -17,7 +17,7 @@ import { verifyLake } from "../../src/lake/verify.ts";
 import { MIB } from "../../src/limits.ts";
 import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
 import { DAY_MS, NOW_MS, pay, profile, track } from "../db/apply-stage.ts";
-import { log } from "../db/temp-database.ts";
+import { bytesOf, log } from "../db/temp-database.ts";
 import { LakeStage, OLD_DAY, OLD_MS } from "./lake-stage.ts";
 
 let stage: LakeStage;
@@ -37,10 +37,7 @@ async function states(): Promise<Record<string, string>> {
 const inTable = () => stage.apply.count("event");
 const inFiles = async () => (await stage.rowsOf("events")).map((row) => [row.day, row.client_id, row.event]);
 
-async function bytesOfOldDay(): Promise<number> {
-  const { rows } = await stage.apply.pool.query("select pg_total_relation_size('event_20240606') as bytes");
-  return rows[0].bytes;
-}
+const bytesOfOldDay = () => bytesOf(stage.apply.pool, "event_20240606");
 
 async function freezeOne(): Promise<void> {
   await stage.freezeOne();
