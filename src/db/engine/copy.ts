@@ -32,6 +32,9 @@ export class RowCopy {
 
   #start(): { stream: CopyStreamQuery; done: Promise<void> } {
     const stream = this.#tx.query(copyFrom(this.#statement));
+    // Rows that still wait when the database refuses an earlier one are dropped. Left alone, the stream would send them
+    // to a connection that it has let go, which would end the process.
+    stream.once("error", () => stream.destroy());
     const done = finished(stream);
     // Awaited in `end`; until then a failure must not count as unhandled.
     done.catch(() => {});

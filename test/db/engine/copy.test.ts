@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copyJson, copyNullable, copyRows, copyText, NULL, rowsFrom } from "../../../src/db/engine/copy.ts";
+import { copyJson, copyNullable, copyRows, copyText, NULL, RowCopy, rowsFrom } from "../../../src/db/engine/copy.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { storableText } from "../../../src/domain/json.ts";
+import { MIB } from "../../../src/limits.ts";
 import { createDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
@@ -101,6 +102,20 @@ test("more rows than fit into one chunk all arrive, and no rows need no work", a
 test("a row that does not fit fails the transaction and leaves the connection usable", async () => {
   const rows = Array.from({ length: 5_000 }, (_, id) => `${id === 1 ? "not a number" : id}\tx\t${NULL}`);
   await expect(throughCopy(rows)).rejects.toThrow(/invalid input syntax/);
+  expect(await throughCopy(["1\tfine\t\\N"])).toEqual([{ text: "fine", json: null }]);
+});
+
+test("a COPY that fails while rows are still on their way fails the transaction, and nothing else", async () => {
+  const long = Buffer.from(`not a number\t${"x".repeat(16 * MIB)}\t${NULL}\n`);
+  const copying = inTransaction(database.pool, async (tx) => {
+    const copy = new RowCopy(tx, "copy copied (id, text, json) from stdin");
+    const writing = copy.write(long);
+    // More than the connection has taken when the database answers.
+    const more = copy.write(long);
+    await Promise.allSettled([writing, more]);
+    await copy.end(Buffer.from(`1\tx\t${NULL}\n`));
+  });
+  await expect(copying).rejects.toThrow(/invalid input syntax/);
   expect(await throughCopy(["1\tfine\t\\N"])).toEqual([{ text: "fine", json: null }]);
 });
 
