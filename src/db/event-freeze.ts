@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { EventPart } from "../domain/event/event-part.ts";
 import { MIB } from "../limits.ts";
 import { isAppliedUnmarked, lockDays } from "./apply-holder.ts";
+import { isDistributed } from "./engine/distribute.ts";
 import { waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
@@ -88,9 +89,10 @@ export async function emptyColdParts(pool: pg.Pool): Promise<number> {
   if (parts.length === 0) return 0;
   const tables = parts.map((part) => ({ ...part, name: partitionOf(part).name }));
   const asked = rowsOf("asked", tables, { name: "text" });
+  const size = (await isDistributed(pool)) ? sql`citus_total_relation_size` : sql`pg_total_relation_size`;
   const large = await query<{ name: string }>(
     pool,
-    sql`select name from ${asked} where pg_total_relation_size(to_regclass(name)) >= ${EMPTIED_BYTES_MIN}`,
+    sql`select name from ${asked} where ${size}(to_regclass(name)) >= ${EMPTIED_BYTES_MIN}`,
   );
   let emptied = 0;
   for (const { name } of large) {
