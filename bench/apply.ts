@@ -16,6 +16,10 @@ import { Requests } from "./template.ts";
 const EVENTS_PER_BODY = 20;
 const BARE_ROWS_MAX = 200_000;
 const BARE_ROUNDS = 3;
+const BARE = {
+  table: "bare_event",
+  columns: "app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms",
+};
 
 type Point = Cost["points"][number];
 
@@ -82,7 +86,7 @@ async function measureCopy(dataDir: string, rows: readonly string[]): Promise<nu
     const perSecond: number[] = [];
     for (let round = 0; round < BARE_ROUNDS; round += 1) {
       const startedMs = elapsedMs();
-      await inTransaction(pool, (tx: pg.PoolClient) => copyRows(tx, "copy bare_event from stdin", rows));
+      await inTransaction(pool, (tx: pg.PoolClient) => copyRows(tx, BARE, rows));
       perSecond.push((rows.length * 1000) / (elapsedMs() - startedMs));
     }
     await pool.query("drop table bare_event");

@@ -5,6 +5,7 @@ import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { type ColdEvents, ColdUnreadable } from "../db/cold-event.ts";
+import { atPlace } from "../db/engine/place.ts";
 import { allowIdle, inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
@@ -125,7 +126,7 @@ async function applyToApp(tx: pg.PoolClient, batch: AppBatch, context: PartedCon
   const position = await lockAppCursor(tx, batch);
   const entries = batch.entries.filter(({ from }) => from >= position);
   if (entries.length === 0) return { kind: "already_applied", position };
-  const applied = await applyReadable(tx, { ...batch, entries }, context);
+  const applied = await atPlace(tx, batch, () => applyReadable(tx, { ...batch, entries }, context));
   await moveAppCursor(tx, batch, batch.until);
   return applied;
 }
@@ -208,7 +209,7 @@ async function applyEntries(
 
   // 2. Apply the entries in memory, in journal order.
   const news = new LakeNews(await loadReadUntil(tx, appsOf(entries)), parts);
-  const facts = { settings, users, tallies: new Tallies(), news };
+  const facts = { settings, users, tallies: new Tallies(tx), news };
   countTouches(facts, touches);
   await takeIn(tx, facts, entries, stored);
   if (users.open.cuts.length > 0) throw new CutNeeded(users.open.cuts);

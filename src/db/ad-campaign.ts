@@ -1,4 +1,4 @@
-import { rowsOf } from "./engine/rows.ts";
+import { newRows } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
 
 /** A plan or an ad that was seen in a touch or at a user of a campaign. */
@@ -13,7 +13,7 @@ export type AdCampaign = {
 /** Inserts new pairs; known ones stay as they are. */
 export async function noteAdCampaigns(tx: Executor, seen: readonly AdCampaign[]): Promise<void> {
   if (seen.length === 0) return;
-  const fresh = rowsOf("new", seen, {
+  const fresh = newRows(tx, "new", seen, {
     appId: "int",
     adPlatform: "text",
     level: "text",

@@ -1,6 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
 import type { Period } from "../domain/period.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function noteAdRevenueChanges(
   atMs: number,
 ): Promise<void> {
   if (changes.length === 0) return;
-  const changed = rowsOf("changed", changes, {
+  const changed = newRows(tx, "changed", changes, {
     appId: "int",
     adUnit: "text",
     fromDay: "date",

@@ -1,5 +1,5 @@
 import { md5 } from "../domain/user/identity.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A token that still waits for Apple's answer. */
@@ -24,7 +24,7 @@ type Waiting = Extract<AsaTokenChange, { kind: "waiting" }>;
 type Resolved = Extract<AsaTokenChange, { kind: "resolved" }>;
 
 async function storeWaiting(tx: Executor, tokens: readonly Waiting[]): Promise<void> {
-  const fresh = rowsOf("new", tokens, {
+  const fresh = newRows(tx, "new", tokens, {
     appId: "int",
     clientId: "text",
     token: "text",

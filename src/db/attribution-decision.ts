@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Candidate, NamedCampaign } from "../domain/attribution/attribution.ts";
 import type { Flag } from "../domain/attribution/fraud.ts";
 import type { Method } from "../domain/attribution/method.ts";
-import { copyJson, copyNullable, copyRows, copyText, rowsFrom, stageRows } from "./engine/copy.ts";
+import { copyJson, copyNullable, copyRows, copyText, mergeRows, replacing, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
@@ -38,26 +38,19 @@ export type StoredDecision = DecisionKey & {
 const COLUMNS =
   "app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms, turbo_promoted_object_id, flags, subject, candidates";
 
+const TARGET = { table: "attribution_decision", columns: COLUMNS };
+
 /** Inserts the decisions of users who have none yet. */
 export async function insertDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
-  await copyRows(tx, `copy attribution_decision (${COLUMNS}) from stdin`, rowsFrom(decisions, toCopyRow));
+  await copyRows(tx, TARGET, rowsFrom(decisions, toCopyRow));
 }
 
 /** Stores decisions; one that is made again with more knowledge replaces the one with its number. */
 export async function storeDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
   if (decisions.length === 0) return;
-  await stageRows(
-    tx,
-    { table: "stage_decision", like: "attribution_decision", columns: COLUMNS },
-    rowsFrom(decisions, toCopyRow),
-  );
-  await tx.query(
-    `insert into attribution_decision (${COLUMNS}) select ${COLUMNS} from stage_decision
-      on conflict (app_id, client_id, number) do update set ${COLUMNS.split(", ")
-        .slice(3)
-        .map((column) => `${column} = excluded.${column}`)
-        .join(", ")}`,
-  );
+  const replaced = replacing(COLUMNS.split(", ").slice(3));
+  const conflict = sql`on conflict (app_id, client_id, number) do update set ${replaced}`;
+  await mergeRows(tx, TARGET, { rows: rowsFrom(decisions, toCopyRow), conflict });
 }
 
 export async function deleteDecisions(tx: Executor, keys: readonly DecisionKey[]): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Slice } from "../domain/cube.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { firstOfEach, newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { nextMark } from "./mark-number.ts";
 
 /** A slice of the cube that is out of date, and the number of the last mark on it. */
 export type DirtySlice = Slice & { marked: number };
@@ -13,12 +14,12 @@ const onConflict = sql`on conflict (app_id, cohort, day) do update set marked = 
 /** Marks slices in sorted order, so that two transactions that mark the same ones cannot deadlock. */
 export async function markSlices(tx: Executor, slices: readonly Slice[], receivedAtMs: number): Promise<void> {
   if (slices.length === 0) return;
-  const slice = rowsOf("slice", slices, { appId: "int", cohort: "text", day: "date" });
+  const slice = newRows(tx, "slice", slices, { appId: "int", cohort: "text", day: "date" });
   await execute(
     tx,
     sql`insert into dirty_day (app_id, cohort, day, marked, since, marked_at_ms)
-      select app_id, cohort, day, number, number, ${receivedAtMs}
-      from (select nextval('mark_number') as number offset 0) mark, ${slice}
+      select app_id, cohort, day, number, number, ${receivedAtMs}::bigint
+      from ${await nextMark(tx)}, ${slice}
       order by app_id, cohort, day ${onConflict}`,
     "mark_slices",
   );

@@ -1,9 +1,12 @@
 import type pg from "pg";
 import type { JsonValue } from "../domain/json.ts";
 import { BinaryRows, TRAILER } from "./engine/binary-rows.ts";
-import { RowCopy } from "./engine/copy.ts";
+import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
+import { placeOf } from "./engine/place.ts";
+import { PlacedRows } from "./engine/placed-rows.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
+import { TextRows } from "./engine/text-rows.ts";
 
 export type EventRow = {
   appId: number;
@@ -18,11 +21,22 @@ export type EventRow = {
   receivedAtMs: number;
 };
 
-/**
- * New events as rows for COPY, made early so that a batch holds the bytes of an event instead of an object. Events that
- * come together begin with the same columns, which are copied from the row before.
- */
-export class EventRows {
+/** New events as rows, made early so that a batch holds the bytes of an event instead of an object. */
+export interface EventRows {
+  add(row: EventRow): void;
+  /** Whether enough rows have gathered to be sent. */
+  readonly isFull: boolean;
+  /** The rows since the last call; undefined when there are none. */
+  take(): Buffer | undefined;
+}
+
+/** In the form in which the transaction will store them. */
+export function eventRowsFor(tx: object): EventRows {
+  return placeOf(tx) ? new TextEventRows() : new BinaryEventRows();
+}
+
+/** For COPY. Events that come together begin with the same columns, which are copied from the row before. */
+class BinaryEventRows implements EventRows {
   readonly #rows = new BinaryRows();
   #last: { row: EventRow; from: number; until: number } | undefined;
 
@@ -38,12 +52,43 @@ export class EventRows {
     this.#last = { row, from, until: this.#rows.position };
   }
 
-  /** Whether enough rows have gathered to be sent. */
   get isFull(): boolean {
     return this.#rows.isFull;
   }
 
-  /** The rows since the last call; undefined when there are none. */
+  take(): Buffer | undefined {
+    if (!this.#last) return undefined;
+    this.#last = undefined;
+    return this.#rows.take();
+  }
+}
+
+/** For a place. */
+class TextEventRows implements EventRows {
+  readonly #rows = new TextRows();
+  #last: { row: EventRow; from: number; until: number } | undefined;
+
+  add(row: EventRow): void {
+    if (this.#last && isAlike(this.#last.row, row)) this.#rows.repeat(this.#last);
+    else this.#begin(row);
+    const { atMs, fingerprint, event, properties } = row;
+    this.#rows
+      .add(`${atMs}\t${fingerprint}\t${copyText(event)}\t`)
+      .add(copyJson(properties))
+      .end();
+  }
+
+  #begin(row: EventRow): void {
+    const from = this.#rows.position;
+    const { appId, clientId, day, receivedAtMs, type } = row;
+    this.#rows.add(`${appId}\t${copyText(clientId)}\t${day}\t${receivedAtMs}\t${type}\t`);
+    this.#last = { row, from, until: this.#rows.position };
+  }
+
+  get isFull(): boolean {
+    return this.#rows.isFull;
+  }
+
   take(): Buffer | undefined {
     if (!this.#last) return undefined;
     this.#last = undefined;
@@ -61,24 +106,29 @@ function isAlike(one: EventRow, other: EventRow): boolean {
   );
 }
 
-/** Copies events into their table. No row may be stored already: the primary key would refuse the whole batch. */
+const TARGET = {
+  table: "event",
+  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties",
+};
+
+/** Stores events. No row may be stored already: the primary key would refuse the whole batch. */
 export class EventCopy {
-  readonly #copy: RowCopy;
+  readonly #to: { write(rows: Buffer): Promise<void>; end(trailer: Buffer): Promise<void> };
 
   constructor(tx: pg.PoolClient) {
-    this.#copy = new RowCopy(
-      tx,
-      "copy event (app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties) from stdin (format binary)",
-    );
+    const place = placeOf(tx);
+    this.#to = place
+      ? new PlacedRows(tx, place, { target: TARGET })
+      : new RowCopy(tx, `copy ${TARGET.table} (${TARGET.columns}) from stdin (format binary)`);
   }
 
   async write(rows: EventRows): Promise<void> {
     const bytes = rows.take();
-    if (bytes) await this.#copy.write(bytes);
+    if (bytes) await this.#to.write(bytes);
   }
 
   async end(): Promise<void> {
-    await this.#copy.end(TRAILER);
+    await this.#to.end(TRAILER);
   }
 }
 

@@ -4,7 +4,7 @@ import { waitBriefly } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, oneOf, query, sql } from "./engine/sql.ts";
-import { nextMark } from "./lake-mark.ts";
+import { nextMark } from "./mark-number.ts";
 
 /**
  * How far an app's events are in the lake, by the time of their receipt. Those before `writtenUntilMs` are in files. What

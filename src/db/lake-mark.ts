@@ -1,8 +1,9 @@
 import type { LakeDay } from "../domain/lake.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import type { EventKey } from "./event.ts";
+import { nextMark } from "./mark-number.ts";
 
 /**
  * A day whose files lack something, and the number of the last mark on it. `again`: the whole day has to be written anew,
@@ -20,16 +21,10 @@ const onConflict = sql`on conflict (app_id, kind, day) do update
   set marked = excluded.marked, again = lake_mark.again or excluded.again, since_ms = least(lake_mark.since_ms, excluded.since_ms),
     received_ms = greatest(lake_mark.received_ms, excluded.received_ms)`;
 
-/** One number for all marks of a statement. Taken beforehand: of a cluster's machines, only the coordinator counts. */
-export async function nextMark(tx: Executor): Promise<Sql> {
-  const [row] = await query<{ number: number }>(tx, sql`select nextval('mark_number') as number`);
-  return sql`(select ${row!.number}::bigint as number) mark`;
-}
-
 /** Marks different days of apps that have a lake, in sorted order, so that two transactions cannot deadlock. */
 export async function markLake(tx: Executor, days: readonly MarkedDay[], sinceMs: number): Promise<void> {
   if (days.length === 0) return;
-  const wanted = rowsOf("wanted", days, {
+  const wanted = newRows(tx, "wanted", days, {
     appId: "int",
     kind: "text",
     day: "date",
@@ -130,10 +125,11 @@ export async function settleLakeMark(
 /** Notes events by key that came after others received later had been read. */
 export async function noteLateEvents(tx: Executor, late: readonly EventKey[]): Promise<void> {
   if (late.length === 0) return;
+  const fresh = newRows(tx, "late", late, LATE);
   await execute(
     tx,
     sql`insert into lake_late (app_id, client_id, day, at_ms, fingerprint)
-      select app_id, client_id, day, at_ms, fingerprint from ${lateRows(late)} on conflict do nothing`,
+      select app_id, client_id, day, at_ms, fingerprint from ${fresh} on conflict do nothing`,
   );
 }
 
@@ -157,9 +153,11 @@ export async function removeLateEvents(tx: Executor, late: readonly EventKey[]):
   );
 }
 
-export function lateRows(late: readonly EventKey[]): Sql {
-  return rowsOf("late", late, { appId: "int", clientId: "text", day: "date", atMs: "bigint", fingerprint: "uuid" });
+function lateRows(late: readonly EventKey[]): Sql {
+  return rowsOf("late", late, LATE);
 }
+
+const LATE = { appId: "int", clientId: "text", day: "date", atMs: "bigint", fingerprint: "uuid" } as const;
 
 /** Days that wait to be written, and since when the first of them has; null when none waits, or days wait for the first time. */
 export async function loadLakeLag(executor: Executor): Promise<{ days: number; sinceMs: number | null }> {

@@ -1,4 +1,4 @@
-import { rowsOf } from "./engine/rows.ts";
+import { newRows } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** The number of an app's events received in a minute with one outcome: received, stored, duplicate or a rejection. */
@@ -10,7 +10,12 @@ export type Ledger = "ledger_minute" | "touch_minute";
 export async function addToLedger(executor: Executor, ledger: Ledger, counts: readonly LedgerCount[]): Promise<void> {
   if (counts.length === 0) return;
   const table = identifier(ledger);
-  const counted = rowsOf("counted", counts, { appId: "int", minuteMs: "bigint", outcome: "text", events: "bigint" });
+  const counted = newRows(executor, "counted", counts, {
+    appId: "int",
+    minuteMs: "bigint",
+    outcome: "text",
+    events: "bigint",
+  });
   await execute(
     executor,
     sql`insert into ${table} (app_id, minute_ms, outcome, events)

@@ -1,4 +1,4 @@
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
 
 /** Who is counted: a user of an app and platform, by the day of the last activity. */
@@ -40,7 +40,7 @@ export async function changeLoginTotals(tx: Executor, changes: LoginTotalChanges
   await execute(
     tx,
     sql`insert into login_total as t (app_id, latest_login_day, ad_platform, users)
-      select * from ${rowsOf("changed", list, columns)}
+      select * from ${newRows(tx, "changed", list, columns)}
       on conflict (app_id, latest_login_day, ad_platform) do update set users = t.users + excluded.users`,
   );
   const fewer = list.filter(({ users }) => users < 0);

@@ -1,6 +1,6 @@
 import type { MetaState, PropertyScope, PropertyType } from "../domain/event/metadata.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type EventMeta = { appId: number; name: string; state: MetaState };
@@ -94,7 +94,7 @@ export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_pr
 export async function noteObserved(executor: Executor, names: readonly ObservedName[]): Promise<void> {
   const events = names.filter((name) => name.kind === "event");
   if (events.length > 0) {
-    const observed = rowsOf("observed", events, { appId: "int", name: "text", atMs: "bigint" });
+    const observed = newRows(executor, "observed", events, { appId: "int", name: "text", atMs: "bigint" });
     await execute(
       executor,
       sql`insert into event_meta (app_id, name, state, changed_at_ms)
@@ -104,7 +104,7 @@ export async function noteObserved(executor: Executor, names: readonly ObservedN
   }
   const properties = names.filter((name) => name.kind !== "event");
   if (properties.length > 0) {
-    const observed = rowsOf("observed", properties, {
+    const observed = newRows(executor, "observed", properties, {
       appId: "int",
       scope: ["text", (n) => n.kind.replace("_property", "")],
       name: "text",

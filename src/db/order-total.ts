@@ -1,5 +1,5 @@
 import { DAY_MS } from "../domain/calendar.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
 import type { UserGroup } from "./user-total.ts";
 
@@ -31,7 +31,7 @@ export async function changeOrderTotals(tx: Executor, changes: OrderTotalChanges
   await execute(
     tx,
     sql`insert into order_total as t (app_id, received_day, ad_platform, orders)
-      select * from ${rowsOf("changed", list, columns)}
+      select * from ${newRows(tx, "changed", list, columns)}
       on conflict (app_id, received_day, ad_platform) do update set orders = t.orders + excluded.orders`,
   );
   const fewer = list.filter(({ orders }) => orders < 0);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { PassStatus, PostbackStatus } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserGroup } from "./user-total.ts";
 
@@ -42,9 +42,9 @@ export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[
 
 export async function insertOrders(executor: Executor, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return;
-  const keys = rowsOf("new", orders, { appId: "int", traceId: "text", clientId: "text" });
+  const keys = newRows(executor, "new", orders, { appId: "int", traceId: "text", clientId: "text" });
   await execute(executor, sql`insert into order_key (app_id, trace_id, client_id) select * from ${keys}`);
-  const fresh = rowsOf("new", orders, {
+  const fresh = newRows(executor, "new", orders, {
     appId: "int",
     clientId: "text",
     traceId: "text",

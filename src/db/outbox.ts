@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
 import { appOfLane } from "../domain/postback/postback-book.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
@@ -31,7 +31,15 @@ export type ClaimedRow = PostbackKey & {
  */
 export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const fresh = rowsOf("new", rows, {
+  // Taken beforehand: of a cluster's machines, only the coordinator counts, and only it knows the installation.
+  const known = await query<{ outboxId: number; unsureBeforeMs: number }>(
+    tx,
+    sql`select nextval(pg_get_serial_sequence('outbox', 'outbox_id')) as outbox_id,
+        coalesce((select postbacks_unsure_before_ms from installation), 0) as unsure_before_ms
+      from generate_series(1, ${rows.length}::int)`,
+  );
+  const fresh = newRows(tx, "new", rows, {
+    outboxId: ["bigint", (_, index) => known[index]!.outboxId],
     appId: "int",
     clientId: "text",
     eventType: "text",
@@ -42,9 +50,9 @@ export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]):
   });
   await execute(
     tx,
-    sql`insert into outbox (app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
-      select app_id, client_id, event_type, subject, lane, due_at_ms, 0,
-        due_at_ms < coalesce((select postbacks_unsure_before_ms from installation), 0), content
+    sql`insert into outbox (outbox_id, app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
+      select outbox_id, app_id, client_id, event_type, subject, lane, due_at_ms, 0,
+        due_at_ms < ${known[0]!.unsureBeforeMs}::bigint, content
       from ${fresh}`,
   );
 }

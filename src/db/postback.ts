@@ -1,6 +1,6 @@
 import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { firstOfEach, newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, oneOf, query, sql } from "./engine/sql.ts";
 import { STATUS } from "./postback-status.ts";
 import { changeTotals, TotalChanges, type UserGroup } from "./user-total.ts";
@@ -36,7 +36,7 @@ export type NewPostback = PostbackKey & {
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
-  const fresh = rowsOf("new", rows, {
+  const fresh = newRows(tx, "new", rows, {
     appId: "int",
     clientId: "text",
     eventType: "text",

@@ -1,6 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
 import type { Asked, RefundedOrder } from "../domain/refund.ts";
-import { firstOfEach, rowsOf } from "./engine/rows.ts";
+import { firstOfEach, newRows, rowsOf } from "./engine/rows.ts";
 import { allOf, type Executor, execute, oneOf, query, type Sql, sql } from "./engine/sql.ts";
 import type { OrderKey } from "./orders.ts";
 
@@ -18,7 +18,7 @@ export type Refund = OrderKey & {
 /** Stores refunds that are not known yet, and returns their orders. */
 export async function insertRefunds(tx: Executor, refunds: readonly Refund[]): Promise<OrderKey[]> {
   if (refunds.length === 0) return [];
-  const fresh = rowsOf("new", refunds, {
+  const fresh = newRows(tx, "new", refunds, {
     appId: "int",
     refundId: "text",
     traceId: "text",

@@ -1,4 +1,4 @@
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** The number of touches that a campaign's links have brought on a local day. */
@@ -13,7 +13,7 @@ export type TouchDay = {
 /** Adds to the stored numbers. Takes one row per campaign and day; rows are sorted, so that writers cannot deadlock. */
 export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Promise<void> {
   if (rows.length === 0) return;
-  const fresh = rowsOf("new", rows, {
+  const fresh = newRows(tx, "new", rows, {
     appId: "int",
     campaignId: "text",
     day: "date",

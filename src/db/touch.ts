@@ -20,11 +20,11 @@ const COLUMNS =
 
 /** Inserts touches, none of which may be stored already. */
 export async function insertTouches(tx: pg.PoolClient, rows: readonly TouchRow[]): Promise<void> {
-  await copyRows(tx, `copy touch (${COLUMNS}) from stdin`, rowsFrom(rows, toCopyRow));
+  await copyRows(tx, { table: "touch", columns: COLUMNS }, rowsFrom(rows, toCopyRow));
   const keyRows = rows.flatMap(({ appId, week, touch, keys }) =>
     keys.map((value) => `${appId}\t${value}\t${touch.touchedAtMs}\t${touch.touchId}\t${week}`),
   );
-  await copyRows(tx, "copy touch_key (app_id, key_value, touched_at_ms, touch_id, week) from stdin", keyRows);
+  await copyRows(tx, { table: "touch_key", columns: "app_id, key_value, touched_at_ms, touch_id, week" }, keyRows);
 }
 
 export function touchKeyText(appId: number, touchId: string): string {

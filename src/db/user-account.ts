@@ -7,7 +7,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { renameEarlierPostbacks } from "./earlier-postback.ts";
 import { columnOf } from "./engine/column-name.ts";
-import { copyJson, copyNullable, copyRows, NULL, rowsFrom, stageRows } from "./engine/copy.ts";
+import { copyJson, copyNullable, copyRows, mergeRows, NULL, replacing, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
@@ -121,12 +121,8 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
 ];
 
 const columnNames = COLUMNS.map(([column]) => column);
-const COLUMN_LIST = columnNames.join(", ");
-const UPSERT = `insert into user_account (${COLUMN_LIST}) select ${COLUMN_LIST} from stage_user
-  on conflict (app_id, client_id) do update set ${columnNames
-    .slice(2)
-    .map((column) => `${column} = excluded.${column}`)
-    .join(", ")}`;
+const TARGET = { table: "user_account", columns: columnNames.join(", ") };
+const REPLACE = sql`on conflict (app_id, client_id) do update set ${replacing(columnNames.slice(2))}`;
 
 /** All columns but the profile, which is read in several ways. */
 const PLAIN_COLUMNS = listed(
@@ -201,14 +197,13 @@ export async function countUsers(executor: Executor, appId: number): Promise<num
  * of them meanwhile, the whole transaction fails and is retried.
  */
 export async function insertUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
-  await copyRows(tx, `copy user_account (${COLUMN_LIST}) from stdin`, rowsFrom(users, toCopyRow));
+  await copyRows(tx, TARGET, rowsFrom(users, toCopyRow));
 }
 
 /** Writes whole users, new and known alike. */
 export async function storeUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
   if (users.length === 0) return;
-  await stageRows(tx, { table: "stage_user", like: "user_account", columns: COLUMN_LIST }, rowsFrom(users, toCopyRow));
-  await tx.query(UPSERT);
+  await mergeRows(tx, TARGET, { rows: rowsFrom(users, toCopyRow), conflict: REPLACE });
 }
 
 /**

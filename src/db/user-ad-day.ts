@@ -3,7 +3,7 @@ import { addDays } from "../domain/calendar.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type AdRevenueChange, noteAdRevenueChanges } from "./ad-revenue-change.ts";
 import { copyRows, copyText } from "./engine/copy.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { Rename } from "./postback.ts";
 
@@ -33,7 +33,7 @@ function toCopyRows(days: readonly UserAdDay[]): string[] {
 
 /** Inserts the ads of users who have none yet, one row per key and unit. */
 export async function insertUserAdDays(tx: pg.PoolClient, days: readonly UserAdDay[]): Promise<void> {
-  await copyRows(tx, `copy user_ad_day (${COLUMNS}) from stdin`, toCopyRows(days));
+  await copyRows(tx, { table: "user_ad_day", columns: COLUMNS }, toCopyRows(days));
 }
 
 /** Adds to the stored counters, in the order of the key: another process may be changing the same rows. */
@@ -42,7 +42,7 @@ export async function addUserAdDays(tx: pg.PoolClient, days: readonly UserAdDay[
     [...(adUnits ?? [])].map(([adUnit, counters]) => ({ ...day, adUnit, ...counters })),
   );
   if (units.length === 0) return;
-  const added = rowsOf("added", units, {
+  const added = newRows(tx, "added", units, {
     appId: "int",
     clientId: "text",
     day: "date",

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, rowsFrom } from "./engine/copy.ts";
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { execute, sql } from "./engine/sql.ts";
 import { type AdUnitCounters, addUserAdDays, deleteUserAdDays, insertUserAdDays } from "./user-ad-day.ts";
 
@@ -31,14 +31,14 @@ function toCopyRow(d: UserDay): string {
 
 /** Inserts the days of users who have none yet, one row per key. */
 export async function insertUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
-  await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, rowsFrom(days, toCopyRow));
+  await copyRows(tx, { table: "user_day", columns: COLUMNS }, rowsFrom(days, toCopyRow));
   await insertUserAdDays(tx, days);
 }
 
 /** Adds to the stored counters. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
-  const added = rowsOf("added", days, {
+  const added = newRows(tx, "added", days, {
     appId: "int",
     clientId: "text",
     day: "date",

@@ -1,14 +1,14 @@
 import type pg from "pg";
 import type { TouchMethod } from "../domain/attribution/method.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { copyRows, copyText, rowsFrom, stageRows } from "./engine/copy.ts";
+import { copyRows, copyText, mergeRows, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 /** A key of a user, and the instant of the registration or return that it belongs to. */
 export type KeyOfUser = UserKey & { key: string; method: TouchMethod; atMs: number };
 
-const COLUMNS = "app_id, key_value, at_ms, client_id, method";
+const TARGET = { table: "user_key", columns: "app_id, key_value, at_ms, client_id, method" };
 
 function toCopyRow(one: KeyOfUser): string {
   return `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}\t${one.method}`;
@@ -16,13 +16,12 @@ function toCopyRow(one: KeyOfUser): string {
 
 /** Inserts the keys of users who have none yet. */
 export async function insertUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
-  await copyRows(tx, `copy user_key (${COLUMNS}) from stdin`, rowsFrom(keys, toCopyRow));
+  await copyRows(tx, TARGET, rowsFrom(keys, toCopyRow));
 }
 
 export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
   if (keys.length === 0) return;
-  await stageRows(tx, { table: "stage_user_key", like: "user_key", columns: COLUMNS }, rowsFrom(keys, toCopyRow));
-  await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
+  await mergeRows(tx, TARGET, { rows: rowsFrom(keys, toCopyRow), conflict: sql`on conflict do nothing` });
 }
 
 /** A user who registered or returned at an instant under the key of a look-up. */

@@ -1,4 +1,4 @@
-import { rowsOf } from "./engine/rows.ts";
+import { newRows, rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, sql } from "./engine/sql.ts";
 import type { LastActive } from "./login-total.ts";
 
@@ -88,7 +88,7 @@ export function isSameGroup(one: UserGroup, other: UserGroup): boolean {
 export async function changeTotals(tx: Executor, changes: TotalChanges): Promise<void> {
   const list = changes.list();
   if (list.length === 0) return;
-  const changed = rowsOf("changed", list, {
+  const changed = newRows(tx, "changed", list, {
     appId: "int",
     registeredDay: "date",
     adPlatform: "text",

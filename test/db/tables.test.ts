@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { isConflict } from "../../src/db/engine/failure.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { EventCopy, type EventRow, EventRows, findStoredEvents } from "../../src/db/event.ts";
+import { EventCopy, type EventRow, eventRowsFor, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import {
   confirmCursor,
@@ -179,7 +179,7 @@ const event = (change: Partial<EventRow> = {}): EventRow => ({
 
 const insert = (events: EventRow[]) =>
   inTransaction(database.pool, async (tx) => {
-    const rows = new EventRows();
+    const rows = eventRowsFor(tx);
     for (const one of events) rows.add(one);
     const copy = new EventCopy(tx);
     await copy.write(rows);

@@ -5,7 +5,7 @@ import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { EventCopy, EventRows } from "../../src/db/event.ts";
+import { EventCopy, eventRowsFor } from "../../src/db/event.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
 import { noteLateEvents } from "../../src/db/lake-mark.ts";
 import { insertOrders } from "../../src/db/orders.ts";
@@ -189,7 +189,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   await openEventDays(database.pool, [{ day: "2024-06-15", receivedAtMs: Date.parse("2024-06-15") }]);
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
-    const rows = new EventRows();
+    const rows = eventRowsFor(tx);
     rows.add(event);
     const copy = new EventCopy(tx);
     await copy.write(rows);

@@ -96,7 +96,9 @@ test("PostgreSQL's log of a failed statement holds no value, whatever the statem
       [`do $$ begin raise warning '${mark}'; end $$; select 1 / 0`, []],
     ];
     for (const [text, values] of failing) await expect(client.query(text, values), text).rejects.toThrow();
-    const copying = copyRows(client as unknown as pg.PoolClient, "copy held from stdin", [`${mark}-3\t${mark}`]);
+    const copying = copyRows(client as unknown as pg.PoolClient, { table: "held", columns: "name, number" }, [
+      `${mark}-3\t${mark}`,
+    ]);
     await expect(copying).rejects.toThrow(/invalid input syntax/);
   });
   // It is the right log, and what has nothing to do with values is still there.

@@ -1,5 +1,5 @@
 import type { AsaTokenChange } from "../../db/asa-token.ts";
-import { EventRows } from "../../db/event.ts";
+import { type EventRows, eventRowsFor } from "../../db/event.ts";
 import type { ObservedName } from "../../db/metadata.ts";
 import type { Order } from "../../db/orders.ts";
 import type { UserMoment } from "../../db/past-moments.ts";
@@ -14,7 +14,7 @@ export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: numb
 
 /** What a batch adds to the tables: new rows, and sums. */
 export class Tallies {
-  readonly eventRows = new EventRows();
+  readonly eventRows: EventRows;
   readonly orders: Order[] = [];
   readonly refunds: Refund[] = [];
   readonly observed: ObservedName[] = [];
@@ -28,4 +28,9 @@ export class Tallies {
   readonly touchLedger = new Ledger();
   /** Properties that had no room in the profiles of their users. */
   leftOut = 0;
+
+  /** `tx`: the transaction that is to store it. */
+  constructor(tx: object = {}) {
+    this.eventRows = eventRowsFor(tx);
+  }
 }

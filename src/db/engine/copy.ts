@@ -2,6 +2,9 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import type pg from "pg";
 import { type CopyStreamQuery, from as copyFrom } from "pg-copy-streams";
+import { placeOf } from "./place.ts";
+import { PlacedRows, type Target } from "./placed-rows.ts";
+import { execute, identifier, listed, type Sql, sql } from "./sql.ts";
 
 const ROWS_PER_CHUNK = 1_000;
 
@@ -42,12 +45,50 @@ export class RowCopy {
   }
 }
 
-/** Copies rows in COPY's text form. They may be made one by one: the database stores the first ones meanwhile. */
-export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows: Iterable<string>): Promise<void> {
-  const copy = new RowCopy(tx, statement);
+/**
+ * Stores new rows in COPY's text form. They may be made one by one: the database stores the first ones meanwhile. Where the
+ * transaction has a place, they are inserted beside it.
+ */
+export async function copyRows(tx: pg.PoolClient, target: Target, rows: Iterable<string>): Promise<void> {
+  const place = placeOf(tx);
+  await writeRows(place ? new PlacedRows(tx, place, { target }) : new RowCopy(tx, copyInto(target)), rows);
+}
+
+/** Stores rows of which some may be stored already; `conflict` says what becomes of those. */
+export async function mergeRows(
+  tx: pg.PoolClient,
+  target: Target,
+  { rows, conflict }: { rows: Iterable<string>; conflict: Sql },
+): Promise<void> {
+  const place = placeOf(tx);
+  if (place) return writeRows(new PlacedRows(tx, place, { target, conflict }), rows);
+  const { table, columns } = target;
+  const stage = `stage_${table}`;
+  await tx.query(
+    `create temporary table if not exists ${stage} (like ${table} including defaults) on commit delete rows`,
+  );
+  // A transaction may come here several times.
+  await tx.query(`delete from ${stage}`);
+  await writeRows(new RowCopy(tx, copyInto({ table: stage, columns })), rows);
+  const names = listed(columns.split(", ").map(identifier));
+  await execute(
+    tx,
+    sql`insert into ${identifier(table)} (${names}) select ${names} from ${identifier(stage)} ${conflict}`,
+  );
+}
+
+/** The columns of a row that takes the place of a stored one. */
+export function replacing(columns: readonly string[]): Sql {
+  return listed(columns.map((name) => sql`${identifier(name)} = excluded.${identifier(name)}`));
+}
+
+async function writeRows(
+  to: { write(rows: Buffer): Promise<void>; end(): Promise<void> },
+  rows: Iterable<string>,
+): Promise<void> {
   let chunk: string[] = [];
   const send = async () => {
-    if (chunk.length > 0) await copy.write(Buffer.from(`${chunk.join("\n")}\n`));
+    if (chunk.length > 0) await to.write(Buffer.from(`${chunk.join("\n")}\n`));
     chunk = [];
   };
   try {
@@ -55,29 +96,17 @@ export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows
     await send();
   } finally {
     // Also when a row cannot be made: otherwise the connection could not even roll back.
-    await copy.end();
+    await to.end();
   }
+}
+
+function copyInto({ table, columns }: Target): CopyStatement {
+  return `copy ${table} (${columns}) from stdin`;
 }
 
 /** The rows of `items`, each made when it is asked for. */
 export function* rowsFrom<T>(items: Iterable<T>, toRow: (item: T) => string): Iterable<string> {
   for (const item of items) yield toRow(item);
-}
-
-/**
- * Puts rows into a temporary table, from which one statement then merges them into the real one. A transaction may do
- * this several times, so earlier rows are deleted first.
- */
-export async function stageRows(
-  tx: pg.PoolClient,
-  stage: { table: string; like: string; columns: string },
-  rows: Iterable<string>,
-): Promise<void> {
-  await tx.query(
-    `create temporary table if not exists ${stage.table} (like ${stage.like} including defaults) on commit delete rows`,
-  );
-  await tx.query(`delete from ${stage.table}`);
-  await copyRows(tx, `copy ${stage.table} (${stage.columns}) from stdin`, rows);
 }
 
 export type CopyStatement = `copy ${string} from stdin${"" | " (format binary)"}`;
@@ -91,7 +120,7 @@ export function copyText(text: string): string {
 
 /** JSON text as COPY reads it. JSON holds no raw control characters, so only backslashes are escaped. */
 export function copyJson(json: string): string {
-  return json.includes("\\") ? json.replaceAll("\\", "\\\\") : json;
+  return json.includes("\\") ? json.replaceAll("\\", ESCAPED_BACKSLASH) : json;
 }
 
 export function copyNullable(value: string | number | null): string {
@@ -100,4 +129,6 @@ export function copyNullable(value: string | number | null): string {
 
 const SPECIAL = /[\\\t\n\r]/;
 const SPECIALS = /[\\\t\n\r]/g;
-const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+/** By its code: unlike a pair of backslashes, it can be replaced without regard to what stands around it. */
+const ESCAPED_BACKSLASH = "\\134";
+const ESCAPES: Readonly<Record<string, string>> = { "\\": ESCAPED_BACKSLASH, "\t": "\\t", "\n": "\\n", "\r": "\\r" };

@@ -1,6 +1,7 @@
 import { plainArray, textArray } from "./array-text.ts";
+import { cursorAt, type Place, placeOf } from "./place.ts";
 import { rowColumn } from "./row-column.ts";
-import { identifier, listed, type Sql, sql } from "./sql.ts";
+import { type Executor, identifier, listed, type Sql, sql } from "./sql.ts";
 
 /** The types of columns, and what their values are in the program. */
 type Values = {
@@ -52,7 +53,23 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
   rows: readonly Row[],
   columns: Columns & Checked<Row, Columns>,
 ): Sql {
-  const described = Object.entries<ColumnType | Made<Row>>(columns).map(([key, column]) => {
+  return tableOf(name, describe(rows, columns), undefined);
+}
+
+/** The same of rows that are to be inserted. Where the transaction has a place, they are selected beside it (see place.ts). */
+export function newRows<Row, const Columns extends Readonly<Record<string, ColumnType | Made<Row>>>>(
+  executor: Executor,
+  name: string,
+  rows: readonly Row[],
+  columns: Columns & Checked<Row, Columns>,
+): Sql {
+  return tableOf(name, describe(rows, columns), placeOf(executor));
+}
+
+type Described = { key: string; name: Sql; type: ColumnType; values: readonly unknown[] };
+
+function describe<Row>(rows: readonly Row[], columns: Readonly<Record<string, ColumnType | Made<Row>>>): Described[] {
+  return Object.entries(columns).map(([key, column]) => {
     const { name, read } = rowColumn(key);
     const [type, values] =
       typeof column === "string"
@@ -60,14 +77,20 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
         : [column[0], rows.map<unknown>(column[1])];
     return { key, name, type, values };
   });
+}
+
+function tableOf(name: string, columns: readonly Described[], place: Place | undefined): Sql {
   const alias = identifier(name);
-  const names = listed(described.map((column) => column.name));
-  const app = described.find(({ key, values }) => key === "appId" && isOneValue(values));
-  if (!app || described.length === 1) return sql`unnest(${listsOf(described)}) as ${alias} (${names})`;
-  const others = described.filter((column) => column !== app);
+  const names = listed(columns.map((column) => column.name));
+  const app = columns.find(({ key, values }) => key === "appId" && isOneValue(values));
+  if (!app || columns.length === 1) return sql`unnest(${listsOf(columns)}) as ${alias} (${names})`;
+  const others = columns.filter((column) => column !== app);
   const rest = listed(others.map((column) => column.name));
-  const ordered = listed(described.map((column) => (column === app ? sql`${app.values[0]}::int` : column.name)));
-  return sql`(select ${ordered} from unnest(${listsOf(others)}) as listed (${rest})) as ${alias} (${names})`;
+  const lists = sql`unnest(${listsOf(others)}) as listed (${rest})`;
+  const isThere = place?.appId === app.values[0];
+  const appId = isThere ? sql`own.app_id` : sql`${app.values[0]}::int`;
+  const ordered = listed(columns.map((column) => (column === app ? appId : column.name)));
+  return sql`(select ${ordered} from ${isThere ? sql`${cursorAt(place!)}, ${lists}` : lists}) as ${alias} (${names})`;
 }
 
 /**
