@@ -109,19 +109,24 @@ from (
  * The times of a later step, from a user's first entry on. They may follow the range by the window; a clock change can move
  * them by one more day.
  */
-function timesOf({ steps, range, window_minutes }: AskedFunnel, step: number): Duck {
+function timesOf(asked: AskedFunnel, step: number): Duck {
+  const { steps, range, window_minutes } = asked;
   const moreDays = Math.ceil(window_minutes / DAY_MINUTES) + 1;
   return rowsOf({
     source: steps[step - 1]!,
     range: { fromDay: range.fromDay, toDay: addDays(range.toDay, moreDays) },
     columns: [duck`f.number`, duck`${EVENT_MS} as ${timeName(step)}`],
     join: duck`join first_1 f on f.client_id = e.client_id`,
-    conditions: [duck`${EVENT_MS} >= f.time_1`],
+    conditions: [isLater(asked, EVENT_MS, duck`f.time_1`)],
   });
 }
 
-/** The first time of a step after that of the step before. */
+/** The first time of a step after that of the step before. Those of the second step all follow the first entry. */
 function firstTimes(asked: AskedFunnel, step: number): Duck {
+  if (step === 2)
+    return duck`select number, min(time_2) as time_2
+from step_2
+group by number`;
   const [time, before] = [duck`s.${timeName(step)}`, duck`f.${timeName(step - 1)}`];
   return duck`select number, min(${time}) as ${timeName(step)}
 from ${stepName(step)} s
