@@ -24,6 +24,8 @@ export class SharedRoom<Key> {
   }
 
   take(key: Key, amount: number): "taken" | "over_share" | "full" {
+    // Who holds nothing is no holder.
+    if (amount === 0) return "taken";
     const held = this.#held.get(key);
     const after = this.#used + amount;
     if (after > this.max) return "full";

@@ -5,6 +5,8 @@ import { KEEP_ALIVE_MS } from "./answer-text.ts";
 import { LaneExchange, type Line } from "./lane-exchange.ts";
 import { readHead } from "./request-head.ts";
 
+/** Beyond what clients are told, so that a request that is on its way at that moment is still read. */
+const KEEP_ALIVE_MORE_MS = 1_000;
 /** How long a closed connection is still read, so that its client sees the answer before the end. */
 const LINGER_MS = 5_000;
 
@@ -50,6 +52,7 @@ export class LaneConnection implements Line {
       ["data", (chunk: Buffer) => this.#read(chunk)],
       ["end", () => this.#ended()],
       ["drain", () => this.#drained()],
+      ["finish", () => this.#finished()],
       ["error", () => {}],
       ["close", () => this.#closed()],
     ];
@@ -78,16 +81,22 @@ export class LaneConnection implements Line {
   send(text: string, { encoding, isLast }: { encoding: "latin1" | "utf8"; isLast: boolean }): void {
     const socket = this.#socket;
     if (socket.destroyed) return;
-    const isTaken = socket.write(text, encoding);
+    const hasUnread = this.#exchange!.missing > 0;
     this.#exchange = undefined;
-    if (isLast || this.#isClosing) {
-      this.#close();
-      return;
-    }
-    this.#deadlineMs = elapsedMs() + KEEP_ALIVE_MS;
-    if (this.#ahead.length > 0) this.#leave(this.#ahead);
+    this.#deadlineMs = elapsedMs() + KEEP_ALIVE_MS + KEEP_ALIVE_MORE_MS;
+    const isTaken = socket.write(text, encoding);
+    if (isLast || this.#isClosing) this.#close(hasUnread);
+    else if (this.#ahead.length > 0) this.#goOn(isTaken);
     // Who does not read the answers may ask for no more of them.
     else if (!isTaken) socket.pause();
+  }
+
+  /** Continues with what came before the answer. */
+  #goOn(isTaken: boolean): void {
+    const ahead = withoutBlankLines(this.#ahead);
+    this.#ahead = NOTHING;
+    if (ahead.length > 0) this.#leave(ahead);
+    else if (isTaken) this.#socket.resume();
   }
 
   decline(): void {
@@ -102,7 +111,9 @@ export class LaneConnection implements Line {
     else exchange.take(this.#partOf(chunk, 0, exchange.missing));
   }
 
-  #begin(chunk: Buffer): void {
+  #begin(read: Buffer): void {
+    const chunk = withoutBlankLines(read);
+    if (chunk.length === 0) return;
     const { door, isStopping, requestTimeoutMs } = this.#options;
     const head = isStopping() ? undefined : readHead(chunk);
     if (!head) {
@@ -131,19 +142,31 @@ export class LaneConnection implements Line {
   }
 
   #ended(): void {
-    if (!this.#exchange || this.#exchange.isReceiving) this.#socket.destroy();
-    else this.#isClosing = true;
+    if (this.#exchange?.isReceiving) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#isClosing = true;
+    if (this.#exchange) this.#deadlineMs = Number.POSITIVE_INFINITY;
+    else this.#socket.end();
   }
 
   #drained(): void {
     if (!this.#exchange) this.#socket.resume();
   }
 
-  #close(): void {
-    this.#isClosing = true;
+  /** Everything is sent, and no more will be. */
+  #finished(): void {
     this.#deadlineMs = elapsedMs() + LINGER_MS;
-    this.#socket.end();
-    this.#socket.resume();
+  }
+
+  /** Closes after the last answer. A close before the rest of a body is read could reach the client before the answer does. */
+  #close(hasUnread: boolean): void {
+    const socket = this.#socket;
+    this.#isClosing = true;
+    if (hasUnread) socket.end();
+    else socket.destroySoon();
+    socket.resume();
   }
 
   #closed(): void {
@@ -159,10 +182,20 @@ export class LaneConnection implements Line {
     for (const [event, listener] of this.#listeners) socket.off(event, listener as () => void);
     this.#options.forget(this);
     socket.pause();
-    socket.unshift(bytes);
+    // All in one piece: node:http reads on from the system, and would read that before the second of two pieces.
+    const more: Buffer | null = socket.read();
+    socket.unshift(more ? Buffer.concat([bytes, more]) : bytes);
     this.#options.handOver(socket);
     socket.resume();
   }
 }
 
 const NOTHING = Buffer.alloc(0);
+const [RETURN, NEW_LINE] = [13, 10];
+
+/** Some clients end a body with a line of its own, which belongs to no request. */
+function withoutBlankLines(bytes: Buffer): Buffer {
+  let from = 0;
+  while (bytes[from] === RETURN || bytes[from] === NEW_LINE) from += 1;
+  return from === 0 ? bytes : bytes.subarray(from);
+}

@@ -20,6 +20,7 @@ export class LaneExchange implements Exchange {
   readonly #chunks: Buffer[] = [];
   #missing: number;
   #receiver: Receiver | undefined;
+  #isAnswered = false;
 
   constructor(line: Line, head: RequestHead) {
     this.#line = line;
@@ -57,8 +58,9 @@ export class LaneExchange implements Exchange {
   take(part: Buffer): void {
     const receiver = this.#receiver!;
     this.#missing -= part.length;
-    const refusal = receiver.hold(part.length);
-    if (!refusal) this.#chunks.push(part);
+    // The head may have come alone.
+    const refusal = part.length > 0 ? receiver.hold(part.length) : undefined;
+    if (!refusal && part.length > 0) this.#chunks.push(part);
     if (!refusal && this.#missing > 0) return;
     this.#receiver = undefined;
     if (refusal) receiver.refuse(refusal);
@@ -81,6 +83,9 @@ export class LaneExchange implements Exchange {
   }
 
   answer(status: number, body: string, headers?: Readonly<Record<string, string>>): void {
+    // It would be taken for the answer to the next request.
+    if (this.#isAnswered) throw new Error("The request has been answered.");
+    this.#isAnswered = true;
     const bytes = Buffer.byteLength(body);
     // As many bytes as characters: then it is ASCII, which takes no encoding.
     const encoding = bytes === body.length ? "latin1" : "utf8";

@@ -74,11 +74,12 @@ const LINE_CHARS_SEEN_MAX = 200;
 function headerOf(line: string): Header {
   const known = seen.get(line);
   if (known !== undefined) return known;
-  const header = readHeader(line);
-  if (line.length > LINE_CHARS_SEEN_MAX) return header;
+  // A copy: a part of a longer text keeps all of it in memory, and values are remembered elsewhere too.
+  const copy = Buffer.from(line, "latin1").toString("latin1");
+  const header = readHeader(copy);
+  if (copy.length > LINE_CHARS_SEEN_MAX) return header;
   if (seen.size >= LINES_SEEN_MAX) seen.clear();
-  // A copy: a part of a longer text keeps all of it in memory.
-  seen.set(Buffer.from(line, "latin1").toString("latin1"), header);
+  seen.set(copy, header);
   return header;
 }
 

@@ -10,7 +10,7 @@ import { LaneServer } from "../../../src/http/lane/lane-server.ts";
 import { oneAtATime } from "../../../src/http/one-at-a-time.ts";
 
 const TIMES = { requestTimeout: 60_000, connectionsCheckingInterval: 50 };
-export const BYTES_MAX = 100_000;
+export const BYTES_MAX = 1_000_000;
 
 export const echo: Door = echoInto([]);
 

@@ -48,6 +48,8 @@ function openDoor() {
   return { door, calls, fill, gone: () => gone };
 }
 
+const LONG = "y".repeat(1_000_000);
+
 const ok = ({ exchange }: { exchange: Exchange }) => exchange.answer(200, "ok");
 
 const bodiesOf = (client: Client) =>
@@ -115,6 +117,82 @@ test("requests that come before an answer are answered after it, in order", asyn
     ok(calls.at(-1)!);
   }
   await expect.poll(() => caller.answers).toEqual(["200 ok", "200 ok", "200 ok"]);
+});
+
+test("large requests that come before an answer are read in order, whatever waits where", async () => {
+  const { door, calls } = openDoor();
+  const { client, server } = await start(door);
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => sockets.push(socket));
+  const caller = client();
+  const numbers = Array.from({ length: 60_000 }, (_, at) => `${at},`).join("");
+  const bodies = ["A", "b".repeat(20_000), numbers];
+  const bytes = bodies.map((body) => post(body)).join("");
+  caller.socket.write(bytes.slice(0, 60_000));
+  await expect.poll(() => calls.length).toBe(1);
+  caller.socket.write(bytes.slice(60_000));
+  await expect.poll(() => sockets[0]!.readableLength).toBeGreaterThan(0);
+  for (const [index, body] of bodies.entries()) {
+    await expect.poll(() => calls.length).toBe(index + 1);
+    expect(calls[index]!.bytes.toString("latin1") === body).toBe(true);
+    ok(calls[index]!);
+  }
+  await expect.poll(() => caller.answers.length).toBe(3);
+});
+
+test("an empty line after a body belongs to no request, and the connection stays on the lane", async () => {
+  const { client, through } = await start(echo);
+  const caller = client();
+  await caller.send(`${post("one")}\r\n`);
+  await expect.poll(() => bodiesOf(caller)).toEqual(["200 one"]);
+  await caller.send("\r\n", post("two"));
+  await expect.poll(() => bodiesOf(caller)).toEqual(["200 one", "200 two"]);
+  expect(through).toEqual({ requests: 0, lane: 2 });
+});
+
+test("a client that stops sending still gets all of an answer that is on its way", async () => {
+  const { door, calls } = openDoor();
+  const { client } = await start(door);
+  const caller = client();
+  caller.socket.pause();
+  await caller.send(post("1"));
+  await expect.poll(() => calls.length).toBe(1);
+  calls[0]!.exchange.answer(200, LONG.repeat(8));
+  caller.socket.end();
+  await once(caller.socket, "finish");
+  caller.socket.resume();
+  await caller.closed;
+  expect(caller.answers.length).toBe(1);
+});
+
+test("a request is answered once", async () => {
+  const { door, calls } = openDoor();
+  const { client } = await start(door);
+  const caller = client();
+  await caller.send(post("1"));
+  await expect.poll(() => calls.length).toBe(1);
+  ok(calls[0]!);
+  expect(() => ok(calls[0]!)).toThrow("has been answered");
+});
+
+test("a head that comes alone holds no memory", async () => {
+  const held: number[] = [];
+  const { client } = await start((exchange) => {
+    exchange.receive({
+      bytesMax: BYTES_MAX,
+      hold: (bytes) => void held.push(bytes),
+      done: () => exchange.answer(200, "ok"),
+      refuse: () => {},
+      gone: () => {},
+    });
+    return true;
+  });
+  const caller = client();
+  await caller.send(post("1").slice(0, -1));
+  await expect.poll(() => caller.socket.bytesWritten).toBeGreaterThan(0);
+  await caller.send("1", post(""));
+  await expect.poll(() => caller.answers.length).toBe(2);
+  expect(held).toEqual([1]);
 });
 
 test("a client that has said all it wants to say still gets its answer", async () => {
@@ -201,8 +279,6 @@ test("a server that closes answers the request in progress, and ends the silent 
   busy.socket.end();
   await closed;
 });
-
-const LONG = "y".repeat(1_000_000);
 
 test("who does not read the answers is read no further", async () => {
   let answered = 0;

@@ -91,7 +91,11 @@ const header = often(
   ),
 );
 const lineEnd = often(fc.constant("\r\n"), fc.constantFrom("\n", "\r", "\r\n\r\n", ""));
-const body = fc.oneof(fc.constant(""), fc.string({ maxLength: 30 }), fc.constant("2\r\nhi\r\n0\r\n\r\n"));
+const LONG = Array.from({ length: 6_000 }, (_, at) => `${at},`).join("");
+const body = often(
+  fc.oneof(fc.constant(""), fc.string({ maxLength: 30 }), fc.constant("2\r\nhi\r\n0\r\n\r\n")),
+  fc.constant(LONG),
+);
 /** The declared length, as more or less than the true one; undefined: none is declared. */
 const lengthOff = often<number | undefined>(fc.constant(0), fc.constantFrom(undefined, -1, 1, 20));
 
@@ -108,7 +112,7 @@ const message = fc
 
 const conversation = fc.record({
   messages: fc.array(message, { minLength: 1, maxLength: 3 }),
-  cuts: fc.array(fc.nat(300), { maxLength: 2 }),
+  cuts: fc.array(fc.oneof(fc.nat(300), fc.nat(60_000)), { maxLength: 2 }),
 });
 
 function cut(text: string, cuts: readonly number[]): string[] {
