@@ -1,5 +1,7 @@
-import { open, rm } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { loadColdAmong } from "../db/cold-event.ts";
@@ -21,7 +23,7 @@ const LATE_MAX = 20_000;
 /** How often the disk is looked at while rows are spooled. */
 const ROOM_BYTES = 32 * MIB;
 /** What is written to the spool at once. */
-const BLOCK_BYTES = MIB;
+const PIECE_BYTES = MIB;
 
 /** `assertRoom` throws while the disk is nearly full. */
 export type WriterParts = {
@@ -206,7 +208,7 @@ export class LakeWriter {
     const { folder, clock } = this.#parts;
     const csv = join(folder.spool, `${fileName(clock())}.csv`);
     try {
-      await this.#write(rows, csv);
+      await pipeline(rows, this.#pieces.bind(this), createWriteStream(csv, { mode: 0o600 }));
       return { csv, copied: rows };
     } catch (error) {
       await rm(csv, { force: true });
@@ -216,29 +218,18 @@ export class LakeWriter {
   }
 
   /**
-   * The database sends a few kilobytes at a time: to write each of them alone took as long as the engine takes to read them,
-   * and to join them in new memory half as long. A day can be larger than what is left of the disk.
+   * Rows in pieces of some size: the database sends a few kilobytes at a time, and to write each of them alone took as long
+   * as the engine takes to read them. A day can be larger than what is left of the disk.
    */
-  async #write(rows: AsyncIterable<Buffer>, csv: string): Promise<void> {
-    const block = Buffer.allocUnsafe(BLOCK_BYTES);
-    let [used, written] = [0, 0];
-    const file = await open(csv, "w", 0o600);
-    try {
-      for await (const chunk of rows) {
-        for (let from = 0; from < chunk.length; ) {
-          const copied = chunk.copy(block, used, from);
-          from += copied;
-          used += copied;
-          if (used < BLOCK_BYTES) continue;
-          await file.appendFile(block);
-          used = 0;
-          written += BLOCK_BYTES;
-          if (written % ROOM_BYTES === 0) await this.#parts.assertRoom();
-        }
+  async *#pieces(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    let bytes = 0;
+    for await (const piece of joinedChunks(chunks)) {
+      bytes += piece.length;
+      if (bytes > ROOM_BYTES) {
+        await this.#parts.assertRoom();
+        bytes = 0;
       }
-      await file.appendFile(block.subarray(0, used));
-    } finally {
-      await file.close();
+      yield piece;
     }
   }
 
@@ -261,4 +252,18 @@ export class LakeWriter {
 
 async function assertUnchanged(tx: pg.PoolClient, app: LakeApp): Promise<void> {
   if (!(await lockLakeApp(tx, app))) throw new Error("Somebody else has written to the lake meanwhile.");
+}
+
+async function* joinedChunks(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(waiting, bytes);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting, bytes);
 }
