@@ -14,15 +14,8 @@ if (flag !== "--url" || !url) {
   process.exit(2);
 }
 const ALL = [
-  ...[
-    "test/db",
-    "test/postback",
-    "test/backup/restore.test.ts",
-    "test/lake",
-    "test/report",
-    "test/admin",
-    "test/citus",
-  ],
+  ...["test/db", "test/postback", "test/backup/restore.test.ts", "test/lake", "test/admin", "test/citus"],
+  ...["test/report/analysis", "test/report/list", "test/report/metric"],
 ];
 const tests = rest.length > 0 ? rest : ALL;
 const vitest = join(root, "node_modules/vitest/vitest.mjs");

@@ -27,12 +27,12 @@ test("an app's transactions are committed in one phase, because they concern one
   for (const client of ["first", "second"])
     await apply.collect(client, [
       pay(`o-${client}`, 600),
-      track("e"),
+      track("f"),
       track("$AdShow", { $ecpm: 5, $ad_unit_id: "u" }),
     ]);
   await apply.applyAll();
   expect((await prepared()).filter((gid) => !before.has(gid))).toEqual([]);
   expect(await apply.ledger()).toEqual({ received: 7, stored: 7 });
-  expect([await apply.count("outbox"), await apply.count("orders")]).toEqual([expect.any(Number), 2]);
+  expect(await apply.count("orders")).toBe(2);
   expect(await apply.count("outbox")).toBeGreaterThan(0);
 });

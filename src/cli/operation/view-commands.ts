@@ -9,7 +9,7 @@ import { readAddress } from "../../db/server/address.ts";
 import { dropViewRole, prepareViewRole, type ViewRole } from "../../db/view-role.ts";
 import { UsageError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
-import { createViews, dropViews, VIEWS } from "../../report/view/views.ts";
+import { assertViewsWork, createViews, dropViews, VIEWS } from "../../report/view/views.ts";
 import { listOf, parseInteger, print } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
@@ -51,6 +51,7 @@ async function make(session: DatabaseSession, options: Options): Promise<void> {
   const { role, app, connections, timeout } = options;
   if (app !== undefined && (await loadAppRules(pool, [app])).length === 0)
     throw new UsageError(`There is no app ${app}.`);
+  await assertViewsWork(pool);
   const password = await passwordOf(options);
   const wanted: ViewRole = { role, password, connectionsMax: connections, statementMs: timeout * 1_000 };
   const state = await asAdmin(session, (admin) => prepareViewRole(admin, wanted));

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
+import { isDistributed } from "../../db/engine/distribute.ts";
 import { VIEWS_MARK } from "../../db/engine/marked-views.ts";
 import { inTransaction } from "../../db/engine/pool.ts";
 import { type Executor, identifier, listed, query, sql, withLiterals } from "../../db/engine/sql.ts";
@@ -14,8 +15,18 @@ export const VIEWS: readonly View[] = [...FACT_VIEWS, AD_REPORT];
 /** Views for one role, in a schema of its name. `appId`: only rows of this app; undefined: of all. */
 export type ViewSet = { role: string; appId: number | undefined };
 
+/**
+ * Throws where Citus distributes the tables: it asks its workers in the name of the role, which may not read the tables
+ * there. A view lends its owner's rights on one PostgreSQL only.
+ */
+export async function assertViewsWork(executor: Executor): Promise<void> {
+  if (await isDistributed(executor))
+    throw new UsageError("Views for a role of their own do not work where Citus distributes the tables.");
+}
+
 /** Makes the views of a role, in place of those that it has. The role must exist. */
 export async function createViews(pool: pg.Pool, wanted: ViewSet): Promise<void> {
+  await assertViewsWork(pool);
   await inTransaction(pool, async (tx) => {
     await lockViews(tx);
     const schema = identifier(wanted.role);
