@@ -2,6 +2,7 @@ import type { Grants, Role as PersonRole } from "./domain/access/role.ts";
 import { UsageError } from "./errors.ts";
 import type { JetStreamAddress } from "./journal/jetstream/address.ts";
 import type { BucketAddress } from "./lake/bucket/address.ts";
+import { unaskedThreads } from "./setting-reader.ts";
 import { type LogLevel, type Role, SECRET_SETTINGS, SETTINGS } from "./settings.ts";
 
 export type Config = Readonly<{
@@ -117,6 +118,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       return undefined as never;
     }
   };
+  const roles = value("ROLES");
   const config: Config = {
     port: value("PORT"),
     host: value("HOST"),
@@ -126,7 +128,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseConnectionsMax: value("DATABASE_CONNECTIONS_MAX"),
     reportDatabaseUrl: value("REPORT_DATABASE_URL"),
     logLevel: value("LOG_LEVEL"),
-    roles: value("ROLES"),
+    roles,
     trustedProxies: value("TRUSTED_PROXIES"),
     bodyBytesMax: value("BODY_BYTES_MAX"),
     bodyUnpackedBytesMax: value("BODY_UNPACKED_BYTES_MAX"),
@@ -137,7 +139,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     addressBytesPerS: value("ADDRESS_BYTES_PER_S"),
     requestTimeoutS: value("REQUEST_TIMEOUT_S"),
     connectionsMax: value("CONNECTIONS_MAX"),
-    intakeThreads: value("INTAKE_THREADS"),
+    intakeThreads: value("INTAKE_THREADS") ?? unaskedThreads(roles ?? new Set()),
     jetstream: value("LOG_URL"),
     journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
     journalBacklogBytesMax: value("JOURNAL_BACKLOG_BYTES_MAX"),

@@ -47,10 +47,15 @@ const INTAKE_THREADS_MAX = 64;
 /** More do not help: then the main thread is the one that is busy. */
 const INTAKE_THREADS_UNASKED = 16;
 
-/** By default two cores are left: one for the main thread, one for the disk, apply and the database. */
-export function intakeThreads(text: string, cores = availableParallelism()): number {
-  if (text !== "") return integer(0, INTAKE_THREADS_MAX)(text);
-  return Math.min(INTAKE_THREADS_UNASKED, Math.max(0, cores - 2));
+/** Undefined: as many as `unaskedThreads` says. */
+export function intakeThreads(text: string): number | undefined {
+  return text === "" ? undefined : integer(0, INTAKE_THREADS_MAX)(text);
+}
+
+/** The main thread has a core of its own. Where data is applied too, another one is left to apply and to its database. */
+export function unaskedThreads(roles: ReadonlySet<string>, cores = availableParallelism()): number {
+  const others = roles.has("apply") ? 2 : 1;
+  return Math.min(INTAKE_THREADS_UNASKED, Math.max(0, cores - others));
 }
 
 /** The parts of a list that is separated by commas. */

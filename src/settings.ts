@@ -103,7 +103,7 @@ export const SETTINGS = {
   INTAKE_THREADS: {
     fallback: "",
     read: intakeThreads,
-    hint: "threads that judge bodies of event collect beside the main thread; empty: two fewer than cores, at most 16",
+    hint: "threads that judge bodies of event collect beside the main thread; empty: one fewer than cores, two with the role apply, at most 16",
   },
   LOG_URL: {
     fallback: "",

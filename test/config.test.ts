@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { UsageError } from "../src/errors.ts";
-import { intakeThreads } from "../src/setting-reader.ts";
+import { unaskedThreads } from "../src/setting-reader.ts";
 import { SETTINGS } from "../src/settings.ts";
 
 const MIB = 1024 * 1024;
@@ -87,15 +87,14 @@ test.each(BAD)("%s=%j is refused in a sentence that names it", (name, text) => {
   expect(() => readConfig({ [name]: text })).toThrow(new RegExp(`^Bad settings:\\n {2}${name}=.+\\.$`));
 });
 
-test.each<[cores: number, threads: number]>([
-  [1, 0],
-  [2, 0],
-  [3, 1],
-  [8, 6],
-  [64, 16],
-])("on %i cores there are %i intake threads, unless they are set", (cores, threads) => {
-  expect(intakeThreads("", cores)).toBe(threads);
-  expect(intakeThreads("5", cores)).toBe(5);
+test.each([
+  ["http", 1, 0],
+  ["http", 2, 1],
+  ["http", 40, 16],
+  ["http,apply", 2, 0],
+  ["http,apply", 8, 6],
+])("without INTAKE_THREADS, ROLES=%s on %d cores has %d threads", (roles, cores, threads) => {
+  expect(unaskedThreads(new Set(roles.split(",")), cores)).toBe(threads);
 });
 
 test("one error names every bad setting, and shows no secret", () => {
