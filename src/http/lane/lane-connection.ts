@@ -59,8 +59,9 @@ export class LaneConnection implements Line {
     for (const [event, listener] of this.#listeners) socket.on(event, listener as () => void);
   }
 
+  /** Whether nothing is asked, and everything is sent. */
   get isIdle(): boolean {
-    return this.#exchange === undefined;
+    return this.#exchange === undefined && this.#socket.writableLength === 0;
   }
 
   destroy(): void {
@@ -75,7 +76,7 @@ export class LaneConnection implements Line {
       this.#isClosing = true;
       this.#deadlineMs = nowMs + LINGER_MS;
       this.#options.refuseLate(this.#socket);
-    } else if (this.isIdle || this.#isClosing) this.#socket.destroy();
+    } else if (!this.#exchange || this.#isClosing) this.#socket.destroy();
   }
 
   send(text: string, { encoding, isLast }: { encoding: "latin1" | "utf8"; isLast: boolean }): void {
@@ -89,14 +90,6 @@ export class LaneConnection implements Line {
     else if (this.#ahead.length > 0) this.#goOn(isTaken);
     // Who does not read the answers may ask for no more of them.
     else if (!isTaken) socket.pause();
-  }
-
-  /** Continues with what came before the answer. */
-  #goOn(isTaken: boolean): void {
-    const ahead = withoutBlankLines(this.#ahead);
-    this.#ahead = NOTHING;
-    if (ahead.length > 0) this.#leave(ahead);
-    else if (isTaken) this.#socket.resume();
   }
 
   decline(): void {
@@ -139,6 +132,14 @@ export class LaneConnection implements Line {
   #keep(ahead: Buffer): void {
     this.#socket.pause();
     this.#ahead = this.#ahead.length > 0 ? Buffer.concat([this.#ahead, ahead]) : ahead;
+  }
+
+  /** Continues with what came before the answer. */
+  #goOn(isTaken: boolean): void {
+    const ahead = withoutBlankLines(this.#ahead);
+    this.#ahead = NOTHING;
+    if (ahead.length > 0) this.#leave(ahead);
+    else if (isTaken) this.#socket.resume();
   }
 
   #ended(): void {
