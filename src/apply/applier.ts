@@ -12,6 +12,7 @@ import { type EntryLog, isRecord, type LogSource, type Position } from "../journ
 import type { LargeTurn } from "../large-turn.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { AppGrowth } from "./app-growth.ts";
 import {
   type Batch,
   batchOf,
@@ -101,6 +102,7 @@ export class Applier {
   /** The terms at the beginning of the current turn, by partition. */
   #terms: ReadonlyMap<number, string> = new Map();
   readonly #partitions: Partitions;
+  readonly #growth: AppGrowth;
 
   constructor(options: ApplierOptions) {
     this.#options = options;
@@ -109,6 +111,7 @@ export class Applier {
     this.#pace = new IntakePace(options.writtenBytes);
     this.#erasureDigest = new ErasureDigest(options.erasureKey);
     this.#partitions = new Partitions(options);
+    this.#growth = new AppGrowth(options.pool);
   }
 
   /** Applies one batch, or returns "idle" when everything durable has been applied. */
@@ -247,6 +250,7 @@ export class Applier {
     switch (outcome.kind) {
       case "applied":
         this.#tell(batch, outcome);
+        await this.#growth.add(outcome.tallies.newUsers);
         return DONE;
       case "already_applied":
         return DONE;

@@ -7,6 +7,7 @@ import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribut
 import { type ColdEvents, ColdUnreadable } from "../db/cold-event.ts";
 import { atPlace } from "../db/engine/place.ts";
 import { allowIdle, inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import { onOneMachine } from "../db/engine/sql.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
 import { lockAppCursor, lockCursor, moveAppCursor, moveCursor, readCursor } from "../db/journal-cursor.ts";
@@ -84,7 +85,8 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
   const { appId } = batch;
   const work = async (tx: pg.PoolClient): Promise<BatchOutcome> => {
     const parted = await withParts(tx, context);
-    return appId === undefined ? applyToAll(tx, batch, parted) : applyToApp(tx, { ...batch, appId }, parted);
+    if (appId !== undefined) return applyToApp(tx, { ...batch, appId }, parted);
+    return onOneMachine(tx, () => applyToAll(tx, batch, parted));
   };
   try {
     return await inTransaction(pool, work, "deferred");
@@ -295,7 +297,9 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   const isNew = (row: UserKey) => !users.isStored(row);
   const changed = users.changed();
   await storeTouches(tx, users.open.fresh.list);
-  await insertUsers(tx, changed.filter(isNew));
+  const added = changed.filter(isNew);
+  for (const { appId } of added) tallies.newUsers.set(appId, (tallies.newUsers.get(appId) ?? 0) + 1);
+  await insertUsers(tx, added);
   await insertDecisions(tx, decided.decisions.filter(isNew));
   await insertUserKeys(tx, decided.keys.filter(isNew));
   await insertUserDays(tx, tallies.days.newUsers());

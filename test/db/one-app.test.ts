@@ -20,6 +20,8 @@ import { isOfOneApp, StatementWatch } from "./statement-watch.ts";
 let stage: PostbackStage;
 beforeAll(async () => {
   stage = await PostbackStage.open();
+  // The statements as a distributed database gets them.
+  stage.stage.byApp = true;
 });
 afterAll(() => stage.close());
 

@@ -23,6 +23,8 @@ export class Tallies {
   readonly moments: UserMoment[] = [];
   readonly ownEvents: OwnEvent[] = [];
   readonly days = new UserDays();
+  /** The number of users whom the batch has added, by app. */
+  readonly newUsers = new Map<number, number>();
   /** The outcome of every event and of every touch received. */
   readonly ledger = new Ledger();
   readonly touchLedger = new Ledger();

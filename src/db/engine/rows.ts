@@ -1,7 +1,7 @@
 import { plainArray, textArray } from "./array-text.ts";
 import { cursorAt, type Place, placeOf } from "./place.ts";
 import { rowColumn } from "./row-column.ts";
-import { type Executor, identifier, listed, type Sql, sql } from "./sql.ts";
+import { type Executor, eitherOf, identifier, listed, type Sql, sql } from "./sql.ts";
 
 /** The types of columns, and what their values are in the program. */
 type Values = {
@@ -46,7 +46,9 @@ type Checked<Row, Columns> = {
  * the statement's text does not depend on the number of rows. Missing values are null.
  *
  * Rows of a single app, as they nearly always are, name it once, as a constant: `app_id = new.app_id` then becomes
- * `app_id = $1` for the planner, and a distributed database knows the one place where the rows are.
+ * `app_id = $1` for the planner, and a distributed database knows the one place where the rows are. A database on one
+ * machine, where that is known, gets a list as of any other column. An app that is new to its statistics has no rows for
+ * the planner, which then reads all of the app's rows and compares each with each wanted one instead of looking these up.
  */
 export function rowsOf<Row, const Columns extends Readonly<Record<string, ColumnType | Made<Row>>>>(
   name: string,
@@ -83,14 +85,16 @@ function tableOf(name: string, columns: readonly Described[], place: Place | und
   const alias = identifier(name);
   const names = listed(columns.map((column) => column.name));
   const app = columns.find(({ key, values }) => key === "appId" && isOneValue(values));
-  if (!app || columns.length === 1) return sql`unnest(${listsOf(columns)}) as ${alias} (${names})`;
+  const allListed = () => sql`unnest(${listsOf(columns)}) as ${alias} (${names})`;
+  if (!app || columns.length === 1) return allListed();
   const others = columns.filter((column) => column !== app);
   const rest = listed(others.map((column) => column.name));
   const lists = sql`unnest(${listsOf(others)}) as listed (${rest})`;
   const isThere = place?.appId === app.values[0];
   const appId = isThere ? sql`own.app_id` : sql`${app.values[0]}::int`;
   const ordered = listed(columns.map((column) => (column === app ? appId : column.name)));
-  return sql`(select ${ordered} from ${isThere ? sql`${cursorAt(place!)}, ${lists}` : lists}) as ${alias} (${names})`;
+  const ofOneApp = sql`(select ${ordered} from ${isThere ? sql`${cursorAt(place!)}, ${lists}` : lists}) as ${alias} (${names})`;
+  return eitherOf(ofOneApp, allListed());
 }
 
 /**

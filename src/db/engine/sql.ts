@@ -13,10 +13,13 @@ class Statement {
   readonly #made = true;
   readonly texts: readonly string[];
   readonly values: readonly unknown[];
+  /** Says the same for a database that is known to be on one machine. */
+  readonly undivided: Statement | undefined;
 
-  constructor(texts: readonly string[], values: readonly unknown[]) {
+  constructor(texts: readonly string[], values: readonly unknown[], undivided?: Statement) {
     this.texts = texts;
     this.values = values;
+    this.undivided = undivided;
   }
 
   static is(part: unknown): part is Statement {
@@ -36,7 +39,8 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
   const values: unknown[] = [];
   parts.forEach((part, index) => {
     const following = texts[index + 1]!;
-    if (Statement.is(part)) {
+    // Which of the two a part becomes is known only when the statement runs.
+    if (Statement.is(part) && !part.undivided) {
       append(merged, values, part);
       merged[merged.length - 1] += following;
     } else {
@@ -52,15 +56,52 @@ function parameterOf(value: unknown): unknown {
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? textArray(value) : value;
 }
 
-function append(texts: string[], values: unknown[], part: Statement): void {
+function append(texts: string[], values: unknown[], part: Pick<Statement, "texts" | "values">): void {
   texts[texts.length - 1] += part.texts[0]!;
   for (let index = 1; index < part.texts.length; index += 1) texts.push(part.texts[index]!);
   for (const value of part.values) values.push(value);
 }
 
-export function compile(statement: Sql): { text: string; values: unknown[] } {
-  const text = statement.texts.reduce((sum, part, index) => `${sum}$${index}${part}`);
-  return { text, values: [...statement.values] };
+/** A part that reads `undivided` where the database is known to be on one machine, and `part` anywhere else. */
+export function eitherOf(part: Sql, undivided: Sql): Sql {
+  return new Statement(part.texts, part.values, undivided);
+}
+
+/** The connections whose work is known to be on one machine. */
+const undivided = new WeakSet<object>();
+
+/** Does work in a transaction of a database that is known to be on one machine. */
+export async function onOneMachine<T>(tx: object, work: () => Promise<T>): Promise<T> {
+  undivided.add(tx);
+  try {
+    return await work();
+  } finally {
+    undivided.delete(tx);
+  }
+}
+
+export function compile(statement: Sql, executor?: object): { text: string; values: unknown[] } {
+  const { texts, values } = settled(statement, executor !== undefined && undivided.has(executor));
+  return { text: texts.reduce((sum, part, index) => `${sum}$${index}${part}`), values };
+}
+
+/** The statement with its either-or parts written out. */
+function settled(statement: Statement, isUndivided: boolean): { texts: string[]; values: unknown[] } {
+  const { texts, values } = isUndivided && statement.undivided ? statement.undivided : statement;
+  const settledTexts: string[] = [texts[0]!];
+  const settledValues: unknown[] = [];
+  values.forEach((value, index) => {
+    const following = texts[index + 1]!;
+    if (Statement.is(value)) {
+      const part = settled(value, isUndivided);
+      append(settledTexts, settledValues, part);
+      settledTexts[settledTexts.length - 1] += following;
+    } else {
+      settledTexts.push(following);
+      settledValues.push(value);
+    }
+  });
+  return { texts: settledTexts, values: settledValues };
 }
 
 /** A pool or one of its connections. */
@@ -93,7 +134,7 @@ export async function execute(executor: Executor, statement: Sql, name?: string)
 }
 
 async function run(executor: Executor, statement: Sql, name?: string): Promise<pg.QueryArrayResult<unknown[]>> {
-  const compiled = { ...compile(statement), rowMode: "array" as const };
+  const compiled = { ...compile(statement, executor), rowMode: "array" as const };
   try {
     // The next transaction gets another session, which does not know the name.
     if (isLent(executor))

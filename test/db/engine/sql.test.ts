@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPool } from "../../../src/db/engine/pool.ts";
-import { compile, execute, identifier, literal, query, readBoth, sql } from "../../../src/db/engine/sql.ts";
+import {
+  compile,
+  eitherOf,
+  execute,
+  identifier,
+  literal,
+  onOneMachine,
+  query,
+  readBoth,
+  sql,
+} from "../../../src/db/engine/sql.ts";
 import { connectionTo } from "../../support/shared-server.ts";
 import { migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
@@ -33,6 +43,22 @@ test("the same statement can be used twice, unchanged", () => {
   const whole = sql`${part} or ${part}`;
   expect(compile(whole)).toEqual({ text: "a = $1 or a = $2", values: [1, 1] });
   expect(compile(part)).toEqual({ text: "a = $1", values: [1] });
+});
+
+test("a part may read otherwise where the database is known to be on one machine", async () => {
+  const apps = eitherOf(sql`app_id = ${7}`, sql`app_id = any(${[7, 8]}::int[]) and ${true}`);
+  const whole = sql`select ${1} where ${sql`not ${apps}`} or ${apps} limit ${2}`;
+  const divided = { text: "select $1 where not app_id = $2 or app_id = $3 limit $4", values: [1, 7, 7, 2] };
+  expect(compile(whole)).toEqual(divided);
+  const tx = {};
+  await onOneMachine(tx, async () => {
+    expect(compile(whole, tx)).toEqual({
+      text: "select $1 where not app_id = any($2::int[]) and $3 or app_id = any($4::int[]) and $5 limit $6",
+      values: [1, [7, 8], true, [7, 8], true, 2],
+    });
+    expect(compile(whole, {})).toEqual(divided);
+  });
+  expect(compile(whole, tx)).toEqual(divided);
 });
 
 test("no text passed as a value can become part of the statement", async () => {
