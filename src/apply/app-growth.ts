@@ -1,8 +1,9 @@
 import type pg from "pg";
 import { refreshStatistics } from "../db/statistics.ts";
 
-/** New users of an app that make the planner's statistics too old the first time; then twice as many, and so on. */
+/** New users of an app that make the planner's statistics too old the first time; then four times as many, and so on. */
 const NEW_USERS_FIRST = 500;
+const TIMES_MORE = 4;
 
 /**
  * Has the planner's statistics made anew while apps grow fast. The database itself does so at most once a minute, and
@@ -24,7 +25,7 @@ export class AppGrowth {
       const growth = this.#newUsers.get(appId) ?? { users: 0, due: NEW_USERS_FIRST };
       this.#newUsers.set(appId, growth);
       growth.users += users;
-      for (; growth.users >= growth.due; growth.due *= 2) isDue = true;
+      for (; growth.users >= growth.due; growth.due *= TIMES_MORE) isDue = true;
     }
     if (isDue) await refreshStatistics(this.#pool);
   }

@@ -27,7 +27,7 @@ async function timesAnalysed(): Promise<number> {
   return rows[0].times;
 }
 
-test("the planner's statistics are made anew when an app has 500 new users, and whenever it has twice as many", async () => {
+test("the planner's statistics are made anew when an app has 500 new users, and again at 2,000", async () => {
   const before = await timesAnalysed();
   const since = async () => (await timesAnalysed()) - before;
   await register(stage.app, { from: 0, until: 499 });
@@ -36,9 +36,9 @@ test("the planner's statistics are made anew when an app has 500 new users, and 
   expect(await since()).toBe(0);
   await register(stage.app, { from: 499, until: 500 });
   expect(await since()).toBe(1);
-  await register(stage.app, { from: 500, until: 999 });
+  await register(stage.app, { from: 500, until: 1_999 });
   expect(await since()).toBe(1);
-  await register(stage.app, { from: 999, until: 1_000 });
+  await register(stage.app, { from: 1_999, until: 2_000 });
   expect(await since()).toBe(2);
 });
 
