@@ -12,6 +12,7 @@ import type { LogBus } from "../log-bus.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import type { JetStreamAddress } from "./address.ts";
 import { partitionOfApp } from "./app-partition.ts";
+import { Leader } from "./leader.ts";
 import { openLink } from "./link.ts";
 import { NatsBus } from "./nats-bus.ts";
 import { assertUsable, promiseOf, type ServerPromise } from "./nats-server.ts";
@@ -43,7 +44,7 @@ export type JetStreamLogOptions = {
 };
 
 /** What is known about a partition. */
-type Partition = { stream: string; subject: string; end: Position; bytesPerEntry: number };
+type Partition = { stream: string; subject: string; leader: Leader; end: Position; bytesPerEntry: number };
 
 /**
  * The log in NATS JetStream: one stream per partition, whose sequences are the positions. An entry is acknowledged when a
@@ -81,6 +82,7 @@ export class JetStreamLog implements EntryLog {
     this.#partitions = streams.map((info, partition) => ({
       stream: info.config.name,
       subject: subjectOf(options.address.name, partition),
+      leader: new Leader(info.cluster?.leader, elapsedMs()),
       ...shapeOf(info),
     }));
     this.#room = new SharedRoom(options.pendingBytesMax);
@@ -151,6 +153,11 @@ export class JetStreamLog implements EntryLog {
 
   async freshEnd(partition: number): Promise<Position> {
     await this.#measure(partition);
+    const { leader } = this.#partitions[partition]!;
+    for (let newMs = leader.newForMs(elapsedMs()); newMs > 0; newMs = leader.newForMs(elapsedMs())) {
+      await sleep(newMs);
+      await this.#measure(partition);
+    }
     return this.end(partition);
   }
 
@@ -255,8 +262,10 @@ export class JetStreamLog implements EntryLog {
 
   async #measure(number: number): Promise<void> {
     const partition = this.#partitions[number]!;
-    const { end, bytesPerEntry } = shapeOf(await this.#manager.streams.info(partition.stream));
+    const info = await this.#manager.streams.info(partition.stream);
+    const { end, bytesPerEntry } = shapeOf(info);
     this.#heardAtMs = elapsedMs();
+    partition.leader.heard(info.cluster?.leader, this.#heardAtMs);
     partition.bytesPerEntry = bytesPerEntry;
     if (end <= partition.end) return;
     partition.end = end;

@@ -70,6 +70,17 @@ test("what was acknowledged is there after the leader was killed, and the others
   await expectKept(log, acknowledged);
 });
 
+test("the end that a new leader tells is that of everything acknowledged", async () => {
+  const log = await nats.open();
+  const { connection, manager } = await nats.operator();
+  const other = await nats.open();
+  const before = await nats.leaderOf(manager, STREAM);
+  for (const body of ["a", "b", "c"]) await log.append(entryOf(body));
+  await connection.request(`$JS.API.STREAM.LEADER.STEPDOWN.${STREAM}`);
+  await eventually(async () => expect(await nats.leaderOf(manager, STREAM)).not.toBe(before));
+  expect(await eventually(() => other.freshEnd(0))).toBe(3);
+});
+
 test("without a majority entries are refused and none is acknowledged; with one they are taken again", async () => {
   const log = await nats.open();
   const { manager } = await nats.operator();

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.ts";
 import { partitionOfApp } from "../../../src/journal/jetstream/app-partition.ts";
+import { Leader } from "../../../src/journal/jetstream/leader.ts";
 import { assertUsable, promiseOf } from "../../../src/journal/jetstream/nats-server.ts";
 import { missingUntil, sequenceOf } from "../../../src/journal/jetstream/stream-reader.ts";
 
@@ -103,4 +104,15 @@ test.each([
   ["", Number.NaN],
 ])("the sequence of %s", (reply, sequence) => {
   expect(sequenceOf(reply)).toBe(sequence);
+});
+
+test("a new leader's word counts when it has led for half a second, and that of a server without a cluster at once", () => {
+  const leader = new Leader("n0", 1_000);
+  expect(leader.newForMs(1_000)).toBe(500);
+  leader.heard("n0", 1_400);
+  expect(leader.newForMs(1_500)).toBe(0);
+  leader.heard("n1", 2_000);
+  expect(leader.newForMs(2_100)).toBe(400);
+  leader.heard(undefined, 2_100);
+  expect(leader.newForMs(2_100)).toBe(0);
 });
