@@ -111,13 +111,14 @@ export class Applier {
     this.#pace = new IntakePace(options.writtenBytes);
     this.#erasureDigest = new ErasureDigest(options.erasureKey);
     this.#partitions = new Partitions(options);
-    this.#growth = new AppGrowth(options.pool);
+    this.#growth = new AppGrowth(options);
   }
 
   /** Applies one batch, or returns "idle" when everything durable has been applied. */
   async turn(): Promise<"busy" | "idle"> {
     try {
       if (!(await this.#mayApply())) return "idle";
+      await this.#growth.refresh();
       const next = await this.#next();
       if (!next) return await this.#atEnd();
       const { stretch, stretches } = next;
@@ -250,7 +251,7 @@ export class Applier {
     switch (outcome.kind) {
       case "applied":
         this.#tell(batch, outcome);
-        await this.#growth.add(outcome.tallies.newUsers);
+        this.#growth.add(outcome.tallies.newUsers);
         return DONE;
       case "already_applied":
         return DONE;

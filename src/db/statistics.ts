@@ -15,7 +15,7 @@ const COLUMNS = {
   postback: ["app_id"],
 } as const;
 
-/** Makes the planner's statistics about users anew, except where that is under way already. */
+/** Refreshes the planner's statistics about users, except where that is under way already. */
 export async function refreshStatistics(executor: Executor): Promise<void> {
   const tables = Object.entries(COLUMNS).map(
     ([table, columns]) => sql`${identifier(table)} (${listed(columns.map((column) => identifier(column)))})`,

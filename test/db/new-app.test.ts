@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { inTransaction, preferIndexes } from "../../src/db/engine/pool.ts";
 import { CITUS_URL } from "../support/citus.ts";
+import { eventually } from "../support/patience.ts";
 import { ApplyStage, track } from "./apply-stage.ts";
 import { StatementWatch } from "./statement-watch.ts";
 import { makeApp } from "./temp-database.ts";
@@ -27,7 +28,9 @@ async function timesAnalysed(): Promise<number> {
   return rows[0].times;
 }
 
-test("the planner's statistics are made anew when an app has 500 new users, and again at 2,000", async () => {
+test("the planner's statistics are refreshed when an app has 500 new users, and again at 2,000", async () => {
+  // The database's own would skip the table while it has it.
+  await stage.pool.query("alter table user_account set (autovacuum_enabled = off)");
   const before = await timesAnalysed();
   const since = async () => (await timesAnalysed()) - before;
   await register(stage.app, { from: 0, until: 499 });
@@ -39,7 +42,11 @@ test("the planner's statistics are made anew when an app has 500 new users, and 
   await register(stage.app, { from: 500, until: 1_999 });
   expect(await since()).toBe(1);
   await register(stage.app, { from: 1_999, until: 2_000 });
-  expect(await since()).toBe(2);
+  // Refreshing pauses for some time after each time.
+  await eventually(async () => {
+    await stage.applyAll();
+    expect(await since()).toBe(2);
+  });
 });
 
 // On a cluster, the app must be a constant for the planner; what helps there is that the statistics follow its growth.

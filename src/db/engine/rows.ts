@@ -47,8 +47,8 @@ type Checked<Row, Columns> = {
  *
  * Rows of a single app, as they nearly always are, name it once, as a constant: `app_id = new.app_id` then becomes
  * `app_id = $1` for the planner, and a distributed database knows the one place where the rows are. A database on one
- * machine, where that is known, gets a list as of any other column. An app that is new to its statistics has no rows for
- * the planner, which then reads all of the app's rows and compares each with each wanted one instead of looking these up.
+ * machine, where that is known, gets a list as of any other column: with the constant, the planner takes an app that its
+ * statistics do not know for empty, reads all of its rows and compares each with each wanted one.
  */
 export function rowsOf<Row, const Columns extends Readonly<Record<string, ColumnType | Made<Row>>>>(
   name: string,
@@ -68,7 +68,8 @@ export function newRows<Row, const Columns extends Readonly<Record<string, Colum
   return tableOf(name, describe(rows, columns), placeOf(executor));
 }
 
-type Described = { key: string; name: Sql; type: ColumnType; values: readonly unknown[] };
+/** A column, its values, and the same as a parameter. */
+type Described = { key: string; name: Sql; values: readonly unknown[]; list: Sql };
 
 function describe<Row>(rows: readonly Row[], columns: Readonly<Record<string, ColumnType | Made<Row>>>): Described[] {
   return Object.entries(columns).map(([key, column]) => {
@@ -77,7 +78,7 @@ function describe<Row>(rows: readonly Row[], columns: Readonly<Record<string, Co
       typeof column === "string"
         ? [column, read(rows as readonly object[])]
         : [column[0], rows.map<unknown>(column[1])];
-    return { key, name, type, values };
+    return { key, name, values, list: sql`${arrayOf(type, values)}::${identifier(type)}[]` };
   });
 }
 
@@ -85,8 +86,8 @@ function tableOf(name: string, columns: readonly Described[], place: Place | und
   const alias = identifier(name);
   const names = listed(columns.map((column) => column.name));
   const app = columns.find(({ key, values }) => key === "appId" && isOneValue(values));
-  const allListed = () => sql`unnest(${listsOf(columns)}) as ${alias} (${names})`;
-  if (!app || columns.length === 1) return allListed();
+  const allListed = sql`unnest(${listsOf(columns)}) as ${alias} (${names})`;
+  if (!app || columns.length === 1) return allListed;
   const others = columns.filter((column) => column !== app);
   const rest = listed(others.map((column) => column.name));
   const lists = sql`unnest(${listsOf(others)}) as listed (${rest})`;
@@ -94,7 +95,7 @@ function tableOf(name: string, columns: readonly Described[], place: Place | und
   const appId = isThere ? sql`own.app_id` : sql`${app.values[0]}::int`;
   const ordered = listed(columns.map((column) => (column === app ? appId : column.name)));
   const ofOneApp = sql`(select ${ordered} from ${isThere ? sql`${cursorAt(place!)}, ${lists}` : lists}) as ${alias} (${names})`;
-  return eitherOf(ofOneApp, allListed());
+  return eitherOf(ofOneApp, allListed);
 }
 
 /**
@@ -115,8 +116,8 @@ function isOneValue(values: readonly unknown[]): boolean {
   return typeof first === "number" && values.every((value) => value === first);
 }
 
-function listsOf(columns: readonly { type: ColumnType; values: readonly unknown[] }[]): Sql {
-  return listed(columns.map(({ type, values }) => sql`${arrayOf(type, values)}::${identifier(type)}[]`));
+function listsOf(columns: readonly Described[]): Sql {
+  return listed(columns.map(({ list }) => list));
 }
 
 function arrayOf(type: ColumnType, values: readonly unknown[]): string {

@@ -39,8 +39,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
   const values: unknown[] = [];
   parts.forEach((part, index) => {
     const following = texts[index + 1]!;
-    // Which of the two a part becomes is known only when the statement runs.
-    if (Statement.is(part) && !part.undivided) {
+    if (Statement.is(part)) {
       append(merged, values, part);
       merged[merged.length - 1] += following;
     } else {
@@ -56,7 +55,15 @@ function parameterOf(value: unknown): unknown {
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? textArray(value) : value;
 }
 
-function append(texts: string[], values: unknown[], part: Pick<Statement, "texts" | "values">): void {
+type Part = Pick<Statement, "texts" | "values"> & { undivided?: Statement | undefined };
+
+function append(texts: string[], values: unknown[], part: Part): void {
+  if (part.undivided) {
+    // Which of the two it becomes is known only when the statement runs.
+    values.push(part);
+    texts.push("");
+    return;
+  }
   texts[texts.length - 1] += part.texts[0]!;
   for (let index = 1; index < part.texts.length; index += 1) texts.push(part.texts[index]!);
   for (const value of part.values) values.push(value);
@@ -70,7 +77,10 @@ export function eitherOf(part: Sql, undivided: Sql): Sql {
 /** The connections whose work is known to be on one machine. */
 const undivided = new WeakSet<object>();
 
-/** Does work in a transaction of a database that is known to be on one machine. */
+/**
+ * Does work in a transaction of a database that is known to be on one machine. Whoever distributes a database stops the
+ * servers first.
+ */
 export async function onOneMachine<T>(tx: object, work: () => Promise<T>): Promise<T> {
   undivided.add(tx);
   try {
@@ -219,7 +229,8 @@ export function allOf(conditions: readonly Sql[]): Sql {
  * values beside the text.
  */
 export function withLiterals(statement: Sql): string {
-  return statement.texts.reduce((sum, part, index) => `${sum}${literalOf(statement.values[index - 1])}${part}`);
+  const { texts, values } = settled(statement, false);
+  return texts.reduce((sum, part, index) => `${sum}${literalOf(values[index - 1])}${part}`);
 }
 
 function literalOf(value: unknown): string {

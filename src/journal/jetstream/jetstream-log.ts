@@ -27,6 +27,8 @@ const RETRY_AFTER_S = 5;
 const SILENT_MS_MAX = 5_000;
 const UNREACHABLE = "The log cannot be reached; new data is refused until it is connected again.";
 const CLOSE_LOOK_MS = 5;
+/** How long a caller may wait for the end of a partition while its servers choose a leader. */
+const FRESH_MS_MAX = 2_000;
 
 export type JetStreamLogOptions = {
   address: JetStreamAddress;
@@ -82,7 +84,7 @@ export class JetStreamLog implements EntryLog {
     this.#partitions = streams.map((info, partition) => ({
       stream: info.config.name,
       subject: subjectOf(options.address.name, partition),
-      leader: new Leader(info.cluster?.leader, elapsedMs()),
+      leader: new Leader(leaderOf(info), elapsedMs()),
       ...shapeOf(info),
     }));
     this.#room = new SharedRoom(options.pendingBytesMax);
@@ -152,9 +154,11 @@ export class JetStreamLog implements EntryLog {
   }
 
   async freshEnd(partition: number): Promise<Position> {
+    const untilMs = elapsedMs() + FRESH_MS_MAX;
     await this.#measure(partition);
     const { leader } = this.#partitions[partition]!;
     for (let newMs = leader.newForMs(elapsedMs()); newMs > 0; newMs = leader.newForMs(elapsedMs())) {
+      if (elapsedMs() + newMs > untilMs) throw new Error("The log's servers have not settled yet.");
       await sleep(newMs);
       await this.#measure(partition);
     }
@@ -265,7 +269,7 @@ export class JetStreamLog implements EntryLog {
     const info = await this.#manager.streams.info(partition.stream);
     const { end, bytesPerEntry } = shapeOf(info);
     this.#heardAtMs = elapsedMs();
-    partition.leader.heard(info.cluster?.leader, this.#heardAtMs);
+    partition.leader.heard(leaderOf(info), this.#heardAtMs);
     partition.bytesPerEntry = bytesPerEntry;
     if (end <= partition.end) return;
     partition.end = end;
@@ -299,7 +303,10 @@ export class JetStreamLog implements EntryLog {
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.#connection.status()) {
       if (type === "disconnect" && this.#isConnected) this.#options.log.error("The connection to the log is lost.");
-      if (type === "disconnect") this.#isConnected = false;
+      if (type === "disconnect") {
+        this.#isConnected = false;
+        for (const { leader } of this.#partitions) leader.forget();
+      }
       if (type !== "reconnect") continue;
       this.#isConnected = true;
       this.#options.log.info("The log is connected again.");
@@ -313,6 +320,11 @@ type Opened = {
   id: string;
   streams: readonly StreamInfo[];
 };
+
+/** The server that leads a stream: empty while there is none, and undefined where there is only one server to ask. */
+function leaderOf({ cluster, config }: StreamInfo): string | undefined {
+  return cluster && config.num_replicas > 1 ? (cluster.leader ?? "") : undefined;
+}
 
 function shapeOf({ state }: StreamInfo): Pick<Partition, "end" | "bytesPerEntry"> {
   return { end: state.last_seq, bytesPerEntry: state.messages === 0 ? 1 : state.bytes / state.messages };

@@ -106,13 +106,23 @@ test.each([
   expect(sequenceOf(reply)).toBe(sequence);
 });
 
-test("a new leader's word counts when it has led for half a second, and that of a server without a cluster at once", () => {
+test("a new leader's word counts when it has led for half a second, and that of a single server at once", () => {
   const leader = new Leader("n0", 1_000);
   expect(leader.newForMs(1_000)).toBe(500);
   leader.heard("n0", 1_400);
   expect(leader.newForMs(1_500)).toBe(0);
   leader.heard("n1", 2_000);
   expect(leader.newForMs(2_100)).toBe(400);
-  leader.heard(undefined, 2_100);
-  expect(leader.newForMs(2_100)).toBe(0);
+  leader.heard("", 2_400);
+  leader.heard("", 3_000);
+  expect(leader.newForMs(3_000)).toBe(500);
+  leader.heard("n1", 3_100);
+  expect(leader.newForMs(3_600)).toBe(0);
+  leader.forget();
+  leader.heard("n1", 4_000);
+  expect(leader.newForMs(4_000)).toBe(500);
+  const single = new Leader(undefined, 1_000);
+  single.forget();
+  single.heard(undefined, 1_000);
+  expect(single.newForMs(1_000)).toBe(0);
 });
