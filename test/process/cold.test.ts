@@ -33,6 +33,7 @@ const dayOf = (ms: number) => new Date(ms + 8 * 3_600_000).toISOString().slice(0
 const track = (event: string, time: number, properties: object = {}) => ({ type: "track", event, time, properties });
 
 async function exported(app: App): Promise<string> {
+  await server.settle();
   const days = ["--from", dayOf(OLD_MS - DAY_MS), "--to", dayOf(Date.now())];
   const result = await cli(server.dataDir, ["export", "events", "--app", String(app.appId), ...days]);
   expect(result.code).toBe(0);
