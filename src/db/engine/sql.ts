@@ -55,9 +55,7 @@ function parameterOf(value: unknown): unknown {
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? textArray(value) : value;
 }
 
-type Part = Pick<Statement, "texts" | "values"> & { undivided?: Statement | undefined };
-
-function append(texts: string[], values: unknown[], part: Part): void {
+function append(texts: string[], values: unknown[], part: Statement): void {
   if (part.undivided) {
     // Which of the two it becomes is known only when the statement runs.
     values.push(part);
@@ -92,26 +90,14 @@ export async function onOneMachine<T>(tx: object, work: () => Promise<T>): Promi
 
 export function compile(statement: Sql, executor?: object): { text: string; values: unknown[] } {
   const { texts, values } = settled(statement, executor !== undefined && undivided.has(executor));
-  return { text: texts.reduce((sum, part, index) => `${sum}$${index}${part}`), values };
+  return { text: texts.reduce((sum, part, index) => `${sum}$${index}${part}`), values: [...values] };
 }
 
-/** The statement with its either-or parts written out. */
-function settled(statement: Statement, isUndivided: boolean): { texts: string[]; values: unknown[] } {
+/** The statement with its either-or parts decided. */
+function settled(statement: Statement, isUndivided: boolean): Statement {
   const { texts, values } = isUndivided && statement.undivided ? statement.undivided : statement;
-  const settledTexts: string[] = [texts[0]!];
-  const settledValues: unknown[] = [];
-  values.forEach((value, index) => {
-    const following = texts[index + 1]!;
-    if (Statement.is(value)) {
-      const part = settled(value, isUndivided);
-      append(settledTexts, settledValues, part);
-      settledTexts[settledTexts.length - 1] += following;
-    } else {
-      settledTexts.push(following);
-      settledValues.push(value);
-    }
-  });
-  return { texts: settledTexts, values: settledValues };
+  const parts = values.map((value) => (Statement.is(value) ? settled(value, isUndivided) : value));
+  return sql(texts as readonly string[] as TemplateStringsArray, ...parts);
 }
 
 /** A pool or one of its connections. */
