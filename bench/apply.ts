@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { decodeItem } from "../src/apply/entry/decode.ts";
+import { decodeAlone } from "../src/apply/entry/decode.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import { copyJson, copyRows, copyText } from "../src/db/engine/copy.ts";
 import { inTransaction } from "../src/db/engine/pool.ts";
@@ -112,7 +112,7 @@ async function rowsOfJournal(dir: string): Promise<string[]> {
     const items = await reader.read({ until: last.from + last.bytes, bytesMax: 4 << 20 });
     if (items.length === 0) break;
     for (const item of items) {
-      const entry = decodeItem(item);
+      const entry = decodeAlone(item);
       if (entry.kind !== "events") continue;
       const { app, client, at } = entry.head;
       const day = new Date(at).toISOString().slice(0, 10);

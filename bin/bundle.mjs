@@ -19,7 +19,14 @@ for (const name of readdirSync(dirname(finished)).filter((entry) => /^bundle\.\d
 
 /** The server, with the threads that its modules start as a script beside themselves. */
 const SERVER = [
-  ...["main", "apply/worker", "backup/backup-worker", "journal/disk-worker", "lake/engine-worker"],
+  ...[
+    "main",
+    "apply/worker",
+    "apply/entry/decode-worker",
+    "backup/backup-worker",
+    "journal/disk-worker",
+    "lake/engine-worker",
+  ],
   ...["intake/body/judge-worker", "intake/body/large-body-worker"],
 ];
 /** A command loads only its own files, so the command line shares none with the server, which loads few and large ones. */

@@ -84,7 +84,7 @@ export class ApplyThread {
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       workerData: { ...settings, terms: this.#terms, written: this.#written.buffer } satisfies WorkerSettings,
       // A batch lives as long as its transaction. Collecting it is cheap when the young generation has room for it.
-      resourceLimits: { maxYoungGenerationSizeMb: 32 },
+      resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
     worker.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);

@@ -1,8 +1,8 @@
 import type { Executor } from "../db/engine/sql.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { isNear, type WantedDay } from "../domain/event/event-part.ts";
-import { decodeEntry } from "../journal/entry.ts";
-import type { LogItem, Position } from "../journal/entry-log.ts";
+import type { EntryHead } from "../journal/entry.ts";
+import type { Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
 import { UserMap } from "./entry/user-map.ts";
@@ -19,17 +19,11 @@ export type Stretch = {
 
 /** Whether a stretch holds a body much larger than a batch should be. No other should then be in memory. */
 export function isLarge({ entries }: Stretch): boolean {
-  return entries.some((entry) => (entry.head?.gzip ?? entry.payload.length) > LIMITS.applyBatchBytes);
+  return entries.some(isLargeEntry);
 }
 
-/** The same of an item that is not decoded yet. Gzip packs at most 1,032 bytes into one. */
-export function isLargeItem({ kind, payload }: LogItem): boolean {
-  if (kind === "damage" || payload.length < LIMITS.applyBatchBytes / 1_032) return false;
-  try {
-    return (decodeEntry(payload).head.gzip ?? payload.length) > LIMITS.applyBatchBytes;
-  } catch {
-    return false;
-  }
+export function isLargeEntry({ head, payload }: { head: EntryHead | undefined; payload: Buffer }): boolean {
+  return (head?.gzip ?? payload.length) > LIMITS.applyBatchBytes;
 }
 
 /**

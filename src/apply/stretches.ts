@@ -5,17 +5,17 @@ import { readCursor } from "../db/journal-cursor.ts";
 import { collectAfterBody, collectGarbage } from "../garbage.ts";
 import type { LogReader, LogSource } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
-import { isLarge, isLargeItem, type Stretch } from "./batch.ts";
-import { type DecodedEntry, decodeItem } from "./entry/decode.ts";
+import { isLarge, isLargeEntry, type Stretch } from "./batch.ts";
+import { type DecodedEntry, decodeItem, type OpenedItem, openItem } from "./entry/decode.ts";
+import type { DecodeThread } from "./entry/decode-thread.ts";
+import { TakenEvents } from "./entry/handed-events.ts";
+import { SentEvents } from "./entry/sent-event.ts";
 
 /** Decoded stretches that may wait: enough to keep apply busy while there is something to read. */
 const AHEAD_MAX = 1;
 
-/**
- * How long decoding may hold the thread before the database connection gets its turn. A transaction makes about fifteen
- * round trips, and each of them waits for the current slice.
- */
-const SLICE_MS = 1;
+/** After so many full stretches in a row the backlog is long: nobody waits for the next entries. */
+const LONG_BACKLOG = 8;
 
 type StretchesOptions = {
   pool: Executor;
@@ -24,8 +24,13 @@ type StretchesOptions = {
   /** Shared with the thread that judges large bodies, if there is one. */
   largeTurn?: LargeTurn;
   /** The size of a stretch; it ends with the entry that reaches it. */
-  bytesMax: () => number;
+  bytesMax: (backlog: "long" | "short") => number;
+  /** Decodes the stretches of a long backlog. Without it, this thread does. */
+  decodeThread?: DecodeThread;
 };
+
+/** Items that make a stretch. `bytes`: their size once they are unpacked. */
+type Gathered = { items: OpenedItem[]; bytes: number; hasLarge: boolean };
 
 /** Reads a partition from its cursor on, stretch by stretch, and one stretch ahead when asked to. */
 export class Stretches {
@@ -34,6 +39,7 @@ export class Stretches {
   #ahead: Stretch[] = [];
   #reading: Promise<void> | undefined;
   #holdsLargeTurn = false;
+  #fullInARow = 0;
 
   constructor(options: StretchesOptions) {
     this.#options = options;
@@ -96,33 +102,78 @@ export class Stretches {
   }
 
   async #read(): Promise<Stretch | undefined> {
-    const { pool, source, bytesMax } = this.#options;
+    const { pool, source } = this.#options;
     this.#reader ??= source.read(await readCursor(pool, source));
     const { position: from } = this.#reader;
-    const until = source.end();
-    const entries: DecodedEntry[] = [];
-    let sliceStartedMs = elapsedMs();
-    // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
-    for (let bytes = 0; bytes < bytesMax(); ) {
-      const item = await this.#reader.next(until);
-      if (!item) break;
-      if (isLargeItem(item)) await this.#takeLargeTurn();
-      const entry = decodeItem(item);
-      collectAfterBody(entry.head?.gzip ?? 0);
-      entries.push(entry);
-      bytes += item.payload.length + (entry.head?.gzip ?? 0);
-      if (elapsedMs() - sliceStartedMs > SLICE_MS) {
-        await yieldToLoop();
-        sliceStartedMs = elapsedMs();
-      }
-    }
-    if (entries.length === 0) return undefined;
+    const gathered = await this.#gather(this.#reader);
+    if (gathered.items.length === 0) return undefined;
     const { journalId, partition } = source;
-    return { journalId, partition, from, until: this.#reader.position, entries };
+    const until = this.#reader.position;
+    return { journalId, partition, from, until, entries: await this.#decode(gathered) };
+  }
+
+  async #gather(reader: LogReader): Promise<Gathered> {
+    const { source } = this.#options;
+    const until = source.end();
+    const bytesMax = this.#options.bytesMax(this.#isBacklogLong ? "long" : "short");
+    const gathered: Gathered = { items: [], bytes: 0, hasLarge: false };
+    const slices = new Slices();
+    while (gathered.bytes < bytesMax && !gathered.hasLarge) {
+      const item = await reader.next(until);
+      if (!item) break;
+      const opened = openItem(item);
+      const head = opened.entry?.head;
+      gathered.items.push(opened);
+      // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
+      gathered.bytes += item.payload.length + (head?.gzip ?? 0);
+      if (head && isLargeEntry({ head, payload: item.payload })) gathered.hasLarge = true;
+      if (slices.isOver) await slices.next();
+    }
+    this.#fullInARow = gathered.bytes < bytesMax ? 0 : this.#fullInARow + 1;
+    return gathered;
+  }
+
+  get #isBacklogLong(): boolean {
+    return this.#fullInARow >= LONG_BACKLOG;
+  }
+
+  async #decode({ items, bytes, hasLarge }: Gathered): Promise<DecodedEntry[]> {
+    const { decodeThread } = this.#options;
+    if (hasLarge) await this.#takeLargeTurn();
+    const isHandedOver = decodeThread && this.#isBacklogLong && !hasLarge;
+    const taken = isHandedOver ? new TakenEvents(await decodeThread.decode(items)) : undefined;
+    const events = new SentEvents(taken ? 0 : bytes);
+    const entries: DecodedEntry[] = [];
+    const slices = new Slices();
+    for (const item of items) {
+      entries.push(taken?.next(item) ?? decodeItem(item, events));
+      collectAfterBody(item.entry?.head.gzip ?? 0);
+      if (slices.isOver) await slices.next();
+    }
+    return entries;
   }
 
   async #takeLargeTurn(): Promise<void> {
     await this.#options.largeTurn?.take();
     this.#holdsLargeTurn = true;
+  }
+}
+
+/**
+ * How long decoding may hold the thread before the database connection gets its turn. A transaction makes about fifteen
+ * round trips, and each of them waits for the current slice.
+ */
+const SLICE_MS = 1;
+
+class Slices {
+  #startedMs = elapsedMs();
+
+  get isOver(): boolean {
+    return elapsedMs() - this.#startedMs > SLICE_MS;
+  }
+
+  async next(): Promise<void> {
+    await yieldToLoop();
+    this.#startedMs = elapsedMs();
   }
 }

@@ -15,6 +15,7 @@ import { startLoop, type Trouble } from "../loop.ts";
 import type { LogLevel } from "../settings.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
+import { DecodeThread } from "./entry/decode-thread.ts";
 import { type JournalAddress, type OpenedSources, openSources, partitionOfIn } from "./sources.ts";
 
 /** The settings of the apply thread. Apply has its own thread so that it never delays an answer. */
@@ -121,14 +122,17 @@ port.on("message", async (message: ThreadMessage) => {
 async function open(): Promise<OpenedSources & { applier: Applier }> {
   const { sources, close: closeSources } = await openSources(settings.journal, endOf);
   const cold = openColdReader(settings);
+  const decodeThread = new DecodeThread();
   const close = async () => {
     cold.close();
+    await decodeThread.close();
     await closeSources();
   };
   const applier = new Applier({
     pool,
     sources,
     cold,
+    decodeThread,
     erasureKey: settings.erasureKey,
     log,
     writtenBytes,

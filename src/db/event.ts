@@ -7,6 +7,7 @@ import { PlacedRows } from "./engine/placed-rows.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { TextRows } from "./engine/text-rows.ts";
+import type { EventTails, TailPlace } from "./event-tails.ts";
 
 export type EventRow = {
   appId: number;
@@ -21,9 +22,19 @@ export type EventRow = {
   receivedAtMs: number;
 };
 
+/** Who sent an event, and when. */
+export type EventSender = Pick<EventRow, "appId" | "clientId" | "receivedAtMs">;
+
+/** A new event whose tail is made already (see event-tails.ts). */
+export type NewEvent = Pick<EventRow, "day" | "atMs" | "fingerprint" | "type" | "event"> &
+  Readonly<TailPlace> & {
+    readonly propertiesText: string;
+    readonly tails: EventTails;
+  };
+
 /** New events as rows, made early so that a batch holds the bytes of an event instead of an object. */
 export interface EventRows {
-  add(row: EventRow): void;
+  add(sender: EventSender, event: NewEvent): void;
   /** Whether enough rows have gathered to be sent. */
   readonly isFull: boolean;
   /** The rows since the last call; undefined when there are none. */
@@ -35,21 +46,26 @@ export function eventRowsFor(tx: object): EventRows {
   return placeOf(tx) ? new TextEventRows() : new BinaryEventRows();
 }
 
-/** For COPY. Events that come together begin with the same columns, which are copied from the row before. */
+/** What events that come together have in common: the columns with which their rows begin. */
+type Beginning = EventSender & Pick<EventRow, "day" | "type">;
+/** A beginning that has been written, and where it stands. */
+type Written = Beginning & { from: number; until: number };
+
+/** For COPY. A beginning is copied from the row before when it is the same. */
 class BinaryEventRows implements EventRows {
   readonly #rows = new BinaryRows();
-  #last: { row: EventRow; from: number; until: number } | undefined;
+  #last: Written | undefined;
 
-  add(row: EventRow): void {
-    if (this.#last && isAlike(this.#last.row, row)) this.#rows.repeat(this.#last);
-    else this.#begin(row);
-    this.#rows.bigint(row.atMs).uuid(row.fingerprint).text(row.event).jsonb(row.properties);
+  add(sender: EventSender, event: NewEvent): void {
+    if (this.#last && isAlike(this.#last, sender, event)) this.#rows.repeat(this.#last);
+    else this.#begin(sender, event);
+    this.#rows.copied(event.tails.bytes, event);
   }
 
-  #begin(row: EventRow): void {
+  #begin({ appId, clientId, receivedAtMs }: EventSender, { day, type }: NewEvent): void {
     const from = this.#rows.position;
-    this.#rows.row(9).int(row.appId).text(row.clientId).day(row.day).bigint(row.receivedAtMs).text(row.type);
-    this.#last = { row, from, until: this.#rows.position };
+    this.#rows.row(9).int(appId).text(clientId).day(day).bigint(receivedAtMs).text(type);
+    this.#last = { appId, clientId, day, receivedAtMs, type, from, until: this.#rows.position };
   }
 
   get isFull(): boolean {
@@ -66,23 +82,21 @@ class BinaryEventRows implements EventRows {
 /** For a place. */
 class TextEventRows implements EventRows {
   readonly #rows = new TextRows();
-  #last: { row: EventRow; from: number; until: number } | undefined;
+  #last: Written | undefined;
 
-  add(row: EventRow): void {
-    if (this.#last && isAlike(this.#last.row, row)) this.#rows.repeat(this.#last);
-    else this.#begin(row);
-    const { atMs, fingerprint, event, properties } = row;
+  add(sender: EventSender, event: NewEvent): void {
+    if (this.#last && isAlike(this.#last, sender, event)) this.#rows.repeat(this.#last);
+    else this.#begin(sender, event);
     this.#rows
-      .add(`${atMs}\t${fingerprint}\t${copyText(event)}\t`)
-      .add(copyJson(properties))
+      .add(`${event.atMs}\t${event.fingerprint}\t${copyText(event.event)}\t`)
+      .add(copyJson(event.propertiesText))
       .end();
   }
 
-  #begin(row: EventRow): void {
+  #begin({ appId, clientId, receivedAtMs }: EventSender, { day, type }: NewEvent): void {
     const from = this.#rows.position;
-    const { appId, clientId, day, receivedAtMs, type } = row;
     this.#rows.add(`${appId}\t${copyText(clientId)}\t${day}\t${receivedAtMs}\t${type}\t`);
-    this.#last = { row, from, until: this.#rows.position };
+    this.#last = { appId, clientId, day, receivedAtMs, type, from, until: this.#rows.position };
   }
 
   get isFull(): boolean {
@@ -96,13 +110,13 @@ class TextEventRows implements EventRows {
   }
 }
 
-function isAlike(one: EventRow, other: EventRow): boolean {
+function isAlike(last: Beginning, { appId, clientId, receivedAtMs }: EventSender, { day, type }: NewEvent): boolean {
   return (
-    one.clientId === other.clientId &&
-    one.receivedAtMs === other.receivedAtMs &&
-    one.day === other.day &&
-    one.type === other.type &&
-    one.appId === other.appId
+    last.clientId === clientId &&
+    last.receivedAtMs === receivedAtMs &&
+    last.day === day &&
+    last.type === type &&
+    last.appId === appId
   );
 }
 

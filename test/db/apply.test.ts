@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Batch, batchOf } from "../../src/apply/batch.ts";
-import { decodeItem } from "../../src/apply/entry/decode.ts";
+import { decodeAlone } from "../../src/apply/entry/decode.ts";
 import { ObservedNames } from "../../src/apply/facts/observed-names.ts";
 import { applyBatch } from "../../src/apply/transaction.ts";
 import { changeApp } from "../../src/db/app.ts";
@@ -30,7 +30,7 @@ async function ordersOf(): Promise<object[]> {
 async function wholeBatch(): Promise<Batch> {
   const items = await readAll(stage.journal.dir, stage.journal.durable);
   const { durable: until } = stage.journal;
-  return batchOf(stage.pool, { ...stage.cursor, from: 0, until, entries: items.map(decodeItem) });
+  return batchOf(stage.pool, { ...stage.cursor, from: 0, until, entries: items.map(decodeAlone) });
 }
 
 const context = async () => ({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { isConflict } from "../../src/db/engine/failure.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { EventCopy, type EventRow, eventRowsFor, findStoredEvents } from "../../src/db/event.ts";
+import { type EventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import {
   confirmCursor,
@@ -27,6 +27,7 @@ import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
 import { POSTBACK_STATUS, shownStatusOf } from "../../src/domain/postback/postback.ts";
 import { LIMITS } from "../../src/limits.ts";
+import { copyEvents } from "./copy-events.ts";
 import { countWaiting, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -177,14 +178,7 @@ const event = (change: Partial<EventRow> = {}): EventRow => ({
   ...change,
 });
 
-const insert = (events: EventRow[]) =>
-  inTransaction(database.pool, async (tx) => {
-    const rows = eventRowsFor(tx);
-    for (const one of events) rows.add(one);
-    const copy = new EventCopy(tx);
-    await copy.write(rows);
-    await copy.end();
-  });
+const insert = (events: EventRow[]) => inTransaction(database.pool, (tx) => copyEvents(tx, events));
 
 const openDay = (day: string) => openEventDays(database.pool, [{ day, receivedAtMs: Date.parse(day) }]);
 

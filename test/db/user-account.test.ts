@@ -5,7 +5,6 @@ import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
-import { EventCopy, eventRowsFor } from "../../src/db/event.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
 import { noteLateEvents } from "../../src/db/lake-mark.ts";
 import { insertOrders } from "../../src/db/orders.ts";
@@ -18,6 +17,7 @@ import { addUserKeys } from "../../src/db/user-key.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { type JsonObject, storableText } from "../../src/domain/json.ts";
 import { deviceOf } from "../../src/domain/user/device.ts";
+import { copyEvents } from "./copy-events.ts";
 import { migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -189,11 +189,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   await openEventDays(database.pool, [{ day: "2024-06-15", receivedAtMs: Date.parse("2024-06-15") }]);
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
-    const rows = eventRowsFor(tx);
-    rows.add(event);
-    const copy = new EventCopy(tx);
-    await copy.write(rows);
-    await copy.end();
+    await copyEvents(tx, [event]);
     const adUnits = new Map([["unit", { reportedCount: 1, reportedMicros: 2, unpricedCount: 3 }]]);
     await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters, adUnits }]);
     const group = { registeredDay: "2024-06-15", adPlatform: "" };

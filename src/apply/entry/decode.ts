@@ -1,35 +1,28 @@
+import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { cutValue, propertiesOf, typeOfEvent } from "../../domain/event/admission.ts";
 import { canonicalText, canonicalTexts, fingerprintOf } from "../../domain/event/fingerprint.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds, textOf } from "../../domain/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  numberOf,
+  parseJson,
+  parseJsonWithIds,
+  textOf,
+} from "../../domain/json.ts";
 import { REFUND_EVENT } from "../../domain/refund.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { messageOf, type Rejection } from "../../errors.ts";
-import { decodeEntry, type Entry, type EntryHead } from "../../journal/entry.ts";
+import { decodeEntry, type Entry, type EntryHead, type EntryKind } from "../../journal/entry.ts";
 import type { LogItem } from "../../journal/entry-log.ts";
 import { plainBody } from "../../journal/packed-body.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
-import { paymentOf, type SentPayment } from "./payment.ts";
-import { type FileRefund, fileRefundsOf, refundOf, type SentRefund } from "./refund.ts";
+import { paymentOf } from "./payment.ts";
+import { type FileRefund, fileRefundsOf, refundOf } from "./refund.ts";
+import { type DecodedEvent, type SentEvent, SentEvents } from "./sent-event.ts";
 import { isUsableTime } from "./usable-time.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
-
-/** One event, ready to be stored once it is known to be new. */
-export type SentEvent = {
-  type: "track" | "profile";
-  event: string;
-  atMs: number;
-  /** The day in the app's time zone; empty until the settings of the app are known (see batch.ts). */
-  day: string;
-  fingerprint: string;
-  properties: JsonObject;
-  /** The properties as JSON text, with `$ip` and `$ua` for track events. */
-  propertiesText: string;
-  /** The payment, if the event is one. */
-  payment: SentPayment | undefined;
-  /** The refund, if the event is one. */
-  refund: SentRefund | undefined;
-};
 
 /** Where an entry stands in the journal, and its bytes. */
 type Recorded = { from: number; until: number; payload: Buffer };
@@ -62,36 +55,50 @@ export type DecodedEntry =
   | RefundsEntry
   | UnreadableEntry;
 
-/**
- * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
- * happens here, so that it runs while the database is still busy with the batch before.
- */
-export function decodeItem(item: LogItem): DecodedEntry {
-  const recorded = { from: item.from, until: item.until, payload: item.payload };
-  if (item.kind === "damage")
-    return { ...recorded, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
-  let head: EntryHead | undefined;
+/** An item of the journal whose head is read: the entry, or why there is none. */
+export type OpenedItem = Recorded & { entry: Entry | undefined; reason: string };
+
+export function openItem({ kind, from, until, payload }: LogItem): OpenedItem {
+  if (kind === "damage")
+    return { from, until, payload, entry: undefined, reason: "The bytes are not a journal record." };
   try {
-    const entry = decodeEntry(item.payload);
-    head = entry.head;
-    // Not spread: with small entries, copying members took a tenth of the time of decoding.
-    return Object.assign(decodeBody(entry), recorded);
+    return { from, until, payload, entry: decodeEntry(payload), reason: "" };
   } catch (error) {
-    return { ...recorded, kind: "unreadable", head, reason: messageOf(error) };
+    return { from, until, payload, entry: undefined, reason: messageOf(error) };
   }
 }
 
-function decodeBody(entry: Entry) {
+/**
+ * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
+ * happens here, so that it runs while the database is still busy with the batch before. Its events are added to `events`.
+ */
+export function decodeItem({ from, until, payload, entry, reason }: OpenedItem, events: SentEvents): DecodedEntry {
+  const recorded = { from, until, payload };
+  if (!entry) return { ...recorded, kind: "unreadable", head: undefined, reason };
+  try {
+    // Not spread: with small entries, copying members took a tenth of the time of decoding.
+    return Object.assign(decodeBody(entry, events), recorded);
+  } catch (error) {
+    return { ...recorded, kind: "unreadable", head: entry.head, reason: messageOf(error) };
+  }
+}
+
+/** Decodes an item by itself. */
+export function decodeAlone(item: LogItem): DecodedEntry {
+  return decodeItem(openItem(item), new SentEvents(item.payload.length));
+}
+
+function decodeBody(entry: Entry, events: SentEvents) {
   const { head } = entry;
   const text = plainBody(entry);
   const user = { appId: head.app, clientId: head.client };
   switch (head.kind) {
     case "collect":
-      return decodeCollect({ head, user }, asObject(parseJson(text)));
+      return decodeCollect({ head, user }, asObject(parseJson(text)), events);
     case "consumer_event":
-      return oneEvent({ head, user }, consumerEvent(asObject(parseJson(text))));
+      return oneEvent({ head, user }, consumerEvent(asObject(parseJson(text))), events);
     case "handle_event":
-      return oneEvent({ head, user }, handleEvent(asObject(parseJsonWithIds(text)), head.at));
+      return oneEvent({ head, user }, handleEvent(asObject(parseJsonWithIds(text)), head.at), events);
     case "click":
     case "impression":
       return decodeTouch(head, readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at));
@@ -117,7 +124,7 @@ function decodeUser({ head, user }: Said, body: JsonObject) {
   }
 }
 
-function decodeCollect({ head, user }: Said, body: JsonObject) {
+function decodeCollect({ head, user }: Said, body: JsonObject, into: SentEvents) {
   const list = body.event_list as JsonValue[];
   const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
   const address = addressFrom(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
@@ -127,60 +134,64 @@ function decodeCollect({ head, user }: Said, body: JsonObject) {
   for (let index = 0; index < list.length; index += 1) {
     if (rejectedIndexes?.has(index)) continue;
     const sent = list[index] as JsonObject;
-    const type = typeOfEvent(sent, body.type) as SentEvent["type"];
-    const properties = propertiesOf(sent);
-    const event = sentEvent(
-      corrections,
-      index,
-      { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties },
-      body,
-      address,
-    );
-    event.payment = paymentOf(event, by);
-    event.refund = refundOf(event, { user, given: properties });
-    events.push(event);
+    const raw = {
+      type: typeOfEvent(sent, body.type) as SentEvent["type"],
+      event: sent.event as string,
+      atMs: Math.floor(sent.time as number),
+      properties: propertiesOf(sent),
+    };
+    const asStored = storedForm(raw, { corrections, index, body, address });
+    events.push(into.add(decodedEvent(raw, asStored, by)));
   }
   return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
 }
 
-type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
+type RawEvent = { type: SentEvent["type"]; event: string; atMs: number; properties: JsonObject };
+/** The event as it is stored. `properties`: after corrections; undefined where they are those that were sent. */
+type StoredForm = { fingerprint: string; propertiesText: string; names: readonly string[]; properties?: JsonObject };
 
 /**
  * The fingerprint covers what was sent, before admission's corrections, so that a repeat is the same event. `$ip` and
  * `$ua` do not count: the server fills them in, and an export that is imported again carries them.
  */
-function sentEvent(
-  corrections: Corrections | undefined,
-  index: number,
-  raw: RawEvent,
-  body: JsonObject,
-  address: Address,
-): SentEvent {
-  const { atMs, type, event } = raw;
+function storedForm(
+  { type, event, atMs, properties: sent }: RawEvent,
+  given: { corrections?: Corrections | undefined; index: number; body: JsonObject; address: Address },
+): StoredForm {
+  const { corrections, index, body, address } = given;
   if (!isUsableTime(atMs)) throw new Error("An event of the entry has no usable time.");
-  const isUsual = type === "track" && !corrections;
-  if (isUsual && raw.properties.$ip === undefined && raw.properties.$ua === undefined) {
-    const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);
-    const fingerprint = fingerprintOf({ atMs, type, event, canonical });
-    const { properties } = raw;
-    return {
-      type,
-      event,
-      atMs,
-      day: "",
-      fingerprint,
-      properties,
-      propertiesText: withAdded,
-      payment: undefined,
-      refund: undefined,
-    };
+  if (type === "track" && !corrections && sent.$ip === undefined && sent.$ua === undefined) {
+    const { canonical, withAdded, keys } = canonicalTexts(sent, address.added);
+    return { fingerprint: fingerprintOf({ atMs, type, event, canonical }), propertiesText: withAdded, names: keys };
   }
-  const canonical = canonicalText(withoutAddress(raw.properties));
+  const canonical = canonicalText(withoutAddress(sent));
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
-  const properties = corrected(raw.properties, corrections?.get(index));
+  const properties = corrected(sent, corrections?.get(index));
   const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
-  const propertiesText = canonicalText(stored);
-  return { type, event, atMs, day: "", fingerprint, properties, propertiesText, payment: undefined, refund: undefined };
+  return { fingerprint, propertiesText: canonicalText(stored), names: Object.keys(properties), properties };
+}
+
+function decodedEvent(
+  raw: RawEvent,
+  form: StoredForm,
+  { user, kind }: { user: UserKey; kind: EntryKind },
+): DecodedEvent {
+  const { type, event, atMs } = raw;
+  const { fingerprint, propertiesText, names } = form;
+  const properties = form.properties ?? raw.properties;
+  const sent = { type, event, fingerprint, properties };
+  const payment = paymentOf(sent, { user, kind });
+  const refund = refundOf(sent, { user, given: raw.properties });
+  const adView = adViewOf(sent);
+  const isRead = form.properties || payment || event === "$BindThirdPlatform";
+  const told = isRead || refund || adView ? { payment, refund, adView, ...(isRead && { properties }) } : undefined;
+  return { appId: user.appId, type, event, names, atMs, fingerprint, propertiesText, told };
+}
+
+function adViewOf({ type, event, properties }: Pick<RawEvent, "type" | "event" | "properties">) {
+  if (type !== "track" || event !== "$AdShow") return undefined;
+  const { $ecpm, $ad_type, $ad_unit_id } = properties;
+  return { ecpm: numberOf($ecpm), adType: textOf($ad_type), adUnit: adUnitOf($ad_unit_id) };
 }
 
 function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
@@ -229,10 +240,9 @@ function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address
   };
 }
 
-function oneEvent({ head, user }: Said, raw: RawEvent) {
-  const event = sentEvent(undefined, 0, raw, {}, addressFrom(head.ip, head.ua));
-  event.payment = paymentOf(event, { user, kind: head.kind });
-  event.refund = refundOf(event, { user, given: raw.properties });
+function oneEvent({ head, user }: Said, raw: RawEvent, into: SentEvents) {
+  const asStored = storedForm(raw, { index: 0, body: {}, address: addressFrom(head.ip, head.ua) });
+  const event = into.add(decodedEvent(raw, asStored, { user, kind: head.kind }));
   return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 

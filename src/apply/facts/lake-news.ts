@@ -1,4 +1,4 @@
-import type { EventKey } from "../../db/event.ts";
+import type { EventKey, EventSender } from "../../db/event.ts";
 import type { MarkedDay } from "../../db/lake-mark.ts";
 import type { EventParts } from "../../domain/event/event-part.ts";
 
@@ -22,10 +22,10 @@ export class LakeNews {
     return this.#readUntilMs.size > 0;
   }
 
-  add(event: EventKey & { receivedAtMs: number }): void {
-    const untilMs = this.#readUntilMs.get(event.appId);
+  add({ appId, clientId, receivedAtMs }: EventSender, event: Pick<EventKey, "day" | "atMs" | "fingerprint">): void {
+    const untilMs = this.#readUntilMs.get(appId);
     if (untilMs === undefined) return;
-    const { appId, clientId, day, atMs, fingerprint, receivedAtMs } = event;
+    const { day, atMs, fingerprint } = event;
     const mark = this.#markOf(appId, day);
     // A cold day is written as a whole, with everything that its partition holds.
     if (mark.again) return;

@@ -5,7 +5,7 @@ import type { Order } from "../../db/orders.ts";
 import type { UserMoment } from "../../db/past-moments.ts";
 import type { Refund } from "../../db/refund.ts";
 import type { UserAccount } from "../../db/user-account.ts";
-import type { SentEvent } from "../entry/decode.ts";
+import type { SentEvent } from "../entry/sent-event.ts";
 import { Ledger } from "./ledger.ts";
 import { UserDays } from "./user-days.ts";
 

@@ -1,9 +1,8 @@
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserDay } from "../../db/user-day.ts";
-import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../../domain/event/metadata.ts";
 import { changeProfile, type ProfileOperation } from "../../domain/event/profile.ts";
-import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
+import { type JsonObject, textOf } from "../../domain/json.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.ts";
 import { PASS_STATUS, SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
 import type { PostbackBook } from "../../domain/postback/postback-book.ts";
@@ -11,10 +10,11 @@ import { type At, adMoments, eventMoment, orderMoments } from "../../domain/post
 import { systemOf } from "../../domain/user/operating-system.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
 import type { EntryHead } from "../../journal/entry.ts";
-import type { EventsEntry, SentEvent } from "../entry/decode.ts";
+import type { EventsEntry } from "../entry/decode.ts";
 import { orderKeyText } from "../entry/key-text.ts";
 import type { SentPayment } from "../entry/payment.ts";
 import type { SentRefund } from "../entry/refund.ts";
+import type { SentAdView, SentEvent } from "../entry/sent-event.ts";
 import { countersAt, lastSeenMs, noteMoments } from "../facts/activity.ts";
 import type { AppSetting } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
@@ -41,6 +41,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   }
   const taken = { facts, stored, head, app, user };
   const seen = stored.events.of(entry.user);
+  const sender = { appId: head.app, clientId: head.client, receivedAtMs: head.at };
   let storedEvents = 0;
   let duplicates = 0;
   for (const event of entry.events) {
@@ -51,19 +52,8 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     } else {
       seen.add(event.fingerprint);
       storedEvents += 1;
-      const row = {
-        appId: head.app,
-        clientId: head.client,
-        day: event.day,
-        atMs: event.atMs,
-        fingerprint: event.fingerprint,
-        type: event.type,
-        event: event.event,
-        properties: event.propertiesText,
-        receivedAtMs: head.at,
-      };
-      eventRows.add(row);
-      facts.news.add(row);
+      eventRows.add(sender, event);
+      facts.news.add(sender, event);
       applyEvent(taken, event);
     }
   }
@@ -92,7 +82,7 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   user.lastSeenAtMs = event.refund ? lastSeenMs(user) : Math.max(lastSeenMs(user), event.atMs);
   if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
   noteNames(taken, event);
-  if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
+  if (user.osPlatform === "unknown" && event.sort.names.includes("$os"))
     user.osPlatform = systemOf(textOf(event.properties.$os));
   if (event.type === "profile") {
     applyOperation(facts, user, event.event as ProfileOperation, event.properties);
@@ -103,22 +93,18 @@ function applyEvent(taken: Taken, event: SentEvent): void {
     takeRefund(taken, event, event.refund);
     return;
   }
-  const ecpm = numberOf(event.properties.$ecpm);
   const at = { atMs: event.atMs, day: event.day, receivedAtMs: head.at };
   const counters = countersAt(facts, user, at);
-  countTrackEvent(counters, { event: event.event, ecpm, adUnit: adUnitOf(event.properties.$ad_unit_id) });
-  if (event.event === "$AdShow") {
-    const view = {
-      micros: microsOfEcpm(ecpm),
-      ecpmMicros: roundHalfAway(ecpm * 1e6),
-      adType: textOf(event.properties.$ad_type),
-      atMs: event.atMs,
-    };
+  const adView = event.told?.adView;
+  countTrackEvent(counters, { event: event.event, ecpm: adView?.ecpm ?? 0, adUnit: adView?.adUnit ?? "" });
+  if (adView) {
+    const { ecpm, adType } = adView;
+    const view = { micros: microsOfEcpm(ecpm), ecpmMicros: roundHalfAway(ecpm * 1e6), adType, atMs: event.atMs };
     addAdView(user, view, user.registeredAtMs);
   } else if (event.event === "$BindThirdPlatform") {
     bindThirdPlatform(facts, user, event);
   }
-  if (app.book) noteEvent(taken, app.book, { event, at });
+  if (app.book) noteEvent(taken, app.book, { event, at, adView });
   if (event.payment) applyPayment(taken, event, event.payment, counters);
 }
 
@@ -126,12 +112,12 @@ function applyEvent(taken: Taken, event: SentEvent): void {
 function noteEvent(
   { facts, user, head }: Taken,
   book: PostbackBook,
-  { event, at }: { event: SentEvent; at: At },
+  { event, at, adView }: { event: SentEvent; at: At; adView: SentAdView | undefined },
 ): void {
-  const { properties, event: name } = event;
-  if (book.events.has(name)) noteMoments(facts, user, () => [eventMoment(at, { name, properties })]);
-  if (book.hasAdViews && name === "$AdShow") {
-    const ad = { id: event.fingerprint, micros: microsOfEcpm(numberOf(properties.$ecpm)), properties };
+  const name = event.event;
+  if (book.events.has(name)) noteMoments(facts, user, () => [eventMoment(at, { name, properties: event.properties })]);
+  if (book.hasAdViews && adView) {
+    const ad = { id: event.fingerprint, micros: microsOfEcpm(adView.ecpm), properties: event.properties };
     noteMoments(facts, user, () => adMoments(at, ad, { count: user.adCount, micros: user.adMicros }));
   }
   if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
@@ -208,17 +194,19 @@ function takeRefund({ facts, head, app, user }: Taken, { day, atMs }: SentEvent,
 }
 
 /** Notes names that the app has not used before. Only collect may bring new ones. */
-function noteNames({ facts, stored, head }: Taken, event: SentEvent): void {
-  if (head.kind !== "collect") return;
+function noteNames({ facts, stored, head }: Taken, { sort }: SentEvent): void {
+  if (head.kind !== "collect" || stored.noted.has(sort)) return;
+  stored.noted.add(sort);
+  const { type, event, names } = sort;
   const { app: appId, at: atMs } = head;
   const { observed } = facts.tallies;
-  if (event.type === "track" && !PRESET_EVENTS.has(event.event) && stored.names.add(appId, "event", event.event)) {
-    observed.push({ appId, kind: "event", name: event.event, atMs });
+  if (type === "track" && !PRESET_EVENTS.has(event) && stored.names.add(appId, "event", event)) {
+    observed.push({ appId, kind: "event", name: event, atMs });
   }
-  if (event.event === "profile_delete" || event.event === "profile_unset") return;
-  const kind = event.type === "profile" ? "user_property" : "event_property";
+  if (event === "profile_delete" || event === "profile_unset") return;
+  const kind = type === "profile" ? "user_property" : "event_property";
   const known = stored.names.of(appId, kind);
-  for (const name in event.properties) {
+  for (const name of names) {
     if (known.has(name) || isPresetProperty(name)) continue;
     if (stored.names.add(appId, kind, name)) observed.push({ appId, kind, name, atMs });
   }

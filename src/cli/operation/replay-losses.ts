@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { decodeItem } from "../../apply/entry/decode.ts";
+import { decodeAlone } from "../../apply/entry/decode.ts";
 import { countFacts } from "../../db/facts.ts";
 import { loadOtherCursors, readCursor } from "../../db/journal-cursor.ts";
 import { isSetAside } from "../../db/set-aside.ts";
@@ -50,7 +50,7 @@ async function missingIn(pool: pg.Pool, journal: LogSource): Promise<number> {
 async function countEvents(journal: LogSource): Promise<number> {
   let events = 0;
   for await (const item of itemsOf(journal)) {
-    const entry = decodeItem(item);
+    const entry = decodeAlone(item);
     if (entry.kind === "events") events += entry.events.length;
   }
   return events;

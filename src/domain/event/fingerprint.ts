@@ -28,14 +28,18 @@ export function canonicalText(properties: JsonObject): string {
   return objectText(properties, 0);
 }
 
-/** The canonical text, and the text that also includes `added`, whose keys the properties do not have. */
+/**
+ * The canonical text, and the text that also includes `added`, whose keys the properties do not have. `keys`: those of the
+ * properties as they were sent; mostly the same list for each object that has the same ones.
+ */
 export function canonicalTexts(
   properties: JsonObject,
   added: readonly { key: string; text: string }[],
-): { canonical: string; withAdded: string } {
+): { canonical: string; withAdded: string; keys: readonly string[] } {
   const members: string[] = [];
   const positions: number[] = [];
-  for (const { key, keyText } of sortedKeysOf(properties)) {
+  const { keys, sorted } = shapeOf(properties);
+  for (const { key, keyText } of sorted) {
     while (positions.length < added.length && jsonbOrder(added[positions.length]!.key, key) < 0)
       positions.push(members.length);
     const value = properties[key]!;
@@ -45,12 +49,12 @@ export function canonicalTexts(
   for (let index = added.length - 1; index >= 0; index -= 1) {
     members.splice(positions[index] ?? members.length, 0, added[index]!.text);
   }
-  return { canonical, withAdded: `{${members.join(",")}}` };
+  return { canonical, withAdded: `{${members.join(",")}}`, keys };
 }
 
 function objectText(object: JsonObject, depth: number): string {
   let text = "";
-  for (const { key, keyText } of sortedKeysOf(object)) {
+  for (const { key, keyText } of shapeOf(object).sorted) {
     const value = object[key]!;
     text += `${text === "" ? "{" : ","}${keyText}${typeof value === "string" ? stringText(value) : valueText(value, depth + 1)}`;
   }
@@ -86,19 +90,20 @@ type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText:
 /** Known key lists by length. An app has few of them, and comparing is five times as fast as sorting. */
 const shapes = new Map<number, Shape[]>();
 
-function sortedKeysOf(object: JsonObject): Shape["sorted"] {
+function shapeOf(object: JsonObject): Shape {
   const keys = Object.keys(object);
   const known = shapes.get(keys.length) ?? [];
-  for (const shape of known) if (isSameList(shape.keys, keys)) return shape.sorted;
+  for (const shape of known) if (isSameList(shape.keys, keys)) return shape;
   const sorted = keys
     // This name never passes admission as a property; nested, it is of no use.
     .filter((key) => key !== "__proto__")
     .sort(jsonbOrder)
     .map((key) => ({ key, keyText: `${JSON.stringify(key)}:` }));
+  const shape = { keys, sorted };
   if (keys.length <= SHAPE_KEYS_MAX && known.length < SHAPES_REMEMBERED_MAX) {
-    shapes.set(keys.length, [...known, { keys, sorted }]);
+    shapes.set(keys.length, [...known, shape]);
   }
-  return sorted;
+  return shape;
 }
 
 function isSameList(left: readonly string[], right: readonly string[]): boolean {

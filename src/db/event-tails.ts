@@ -1,0 +1,56 @@
+import { BinaryValues } from "./engine/binary-values.ts";
+
+/** Where the tail of an event stands. */
+export type TailPlace = { from: number; until: number };
+
+type Tail = { atMs: number; fingerprint: string; event: string; propertiesText: string };
+
+// Each value stands after its length, which has four bytes.
+const FINGERPRINT_FROM = 16;
+const FINGERPRINT_UNTIL = 32;
+const EVENT_FROM = 36;
+/** The length of the properties, and the version of their form. */
+const BEFORE_PROPERTIES = 5;
+
+/**
+ * The last columns of event rows (at_ms, fingerprint, event, properties) in COPY's binary form. The event alone decides
+ * them, so they are made where it is decoded, and copied into its row once it is known to be new. In between they are
+ * bytes outside the heap, which no collection of garbage looks at.
+ */
+export class EventTails {
+  readonly #values: BinaryValues;
+
+  constructor(values: BinaryValues) {
+    this.#values = values;
+  }
+
+  /** `bytes`: how many they may become. The memory is their own, so that it can be given to another thread. */
+  static empty(bytes: number): EventTails {
+    return new EventTails(new BinaryValues(Buffer.allocUnsafeSlow(bytes)));
+  }
+
+  /** Those that another thread has given. */
+  static given(bytes: Buffer): EventTails {
+    return new EventTails(new BinaryValues(bytes, bytes.length));
+  }
+
+  add({ atMs, fingerprint, event, propertiesText }: Tail): TailPlace {
+    const from = this.#values.position;
+    this.#values.bigint(atMs).uuid(fingerprint).text(event).jsonb(propertiesText);
+    return { from, until: this.#values.position };
+  }
+
+  get bytes(): Buffer {
+    return this.#values.bytes;
+  }
+
+  fingerprintAt(from: number): string {
+    return this.bytes.toString("hex", from + FINGERPRINT_FROM, from + FINGERPRINT_UNTIL);
+  }
+
+  propertiesTextAt({ from, until }: TailPlace): string {
+    const { bytes } = this;
+    const eventBytes = bytes.readInt32BE(from + FINGERPRINT_UNTIL);
+    return bytes.toString("utf8", from + EVENT_FROM + eventBytes + BEFORE_PROPERTIES, until);
+  }
+}
