@@ -52,7 +52,7 @@ export async function measureApply(setup: Setup): Promise<Measured> {
         name: "apply",
         what: `apply (${measured.events} events)`,
         unit: "events/s",
-        target: "≥ 0.30, ≥ 15000/s",
+        target: "≥ 0.45, ≥ 50000/s",
         ours: (measured.events * 1000) / measured.ms,
         bare: median(copies),
         beside: "COPY of such events into a table without indexes",

@@ -241,21 +241,21 @@ function questions(days: readonly string[], appId: number): Asked[] {
     {
       name: "lake_counts",
       what: "count and users of an event by day",
-      target: "< 1000",
+      target: "< 1000, ≤ 0.05",
       statement: events(COUNTS),
       plain: `select day, count(*), count(distinct client_id) ${ofApp} group by day`,
     },
     {
       name: "lake_split",
       what: "users of an event by a property",
-      target: "< 1000",
+      target: "< 1000, ≤ 0.05",
       statement: events({ by: "total", split: ["event$server"], series: [{ ...LEVEL_UPS, measure: "users" }] }),
       plain: `select properties ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
     },
     {
       name: "lake_funnel",
       what: "three-step funnel within seven days",
-      target: "< 2000",
+      target: "< 2000, ≤ 0.05",
       statement: textOf(
         funnelSql({ ...range, window_minutes: 10_080, steps: ["$MPShow", "level_up", "$PayEvent"].map(step) }),
       ),
@@ -270,7 +270,7 @@ function questions(days: readonly string[], appId: number): Asked[] {
     {
       name: "lake_retention",
       what: "retention of 30 days",
-      target: "< 2000",
+      target: "< 2000, ≤ 0.05",
       statement: textOf(
         retentionSql({ ...range, by: "day", periods: 30, first: step("$MPShow"), back: step("level_up") }),
       ),
