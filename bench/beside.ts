@@ -3,11 +3,12 @@ import { CONNECTIONS } from "./comparison.ts";
 import { type Figure, median } from "./figures.ts";
 import { acceptedLoad } from "./generator.ts";
 import { collectRequests } from "./intake.ts";
+import type { Sender } from "./sequences.ts";
 
 const EVENTS_PER_BODY = 20;
 const ROUNDS = 3;
 
-export type Beside = { sender: string; work: () => Promise<unknown> };
+export type Beside = { sender: Sender; work: () => Promise<unknown> };
 
 /** Requests per second while some work is done over and over, and of the same server without it. */
 export async function measureBeside(

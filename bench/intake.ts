@@ -6,10 +6,10 @@ import { syncFigure } from "./disk.ts";
 import type { Cost, Figure, Measured } from "./figures.ts";
 import { acceptedLoad } from "./generator.ts";
 import { linkRequest } from "./links.ts";
-import { firstSequenceOf } from "./sequences.ts";
+import { firstSequenceOf, type Sender } from "./sequences.ts";
 import { Requests } from "./template.ts";
 
-const EVENTS_PER_BODY = [1, 20, 200];
+const EVENTS_PER_BODY = [1, 20, 200] as const;
 /** The number of events per request whose growth is measured. */
 const USUAL = 20;
 
@@ -84,7 +84,7 @@ export async function measureLinks(setup: Setup): Promise<Measured> {
 }
 
 /** Requests of events that no other sender sends. */
-export function collectRequests({ app, sizes }: Setup, sender: string, eventsPerBody: number): Requests {
+export function collectRequests({ app, sizes }: Setup, sender: Sender, eventsPerBody: number): Requests {
   const firstSequence = firstSequenceOf(sender);
   const body = collectBody({ eventsPerBody, firstSequence, nowMs: systemClock(), clients: sizes.clients });
   return new Requests(postRequest(`/event_center/api/v1/event/collect/?access_token=${app.accessToken}`, body));

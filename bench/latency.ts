@@ -5,7 +5,7 @@ import { acceptedLoad, type Load } from "./generator.ts";
 import { collectRequests, countedEvents } from "./intake.ts";
 import type { LoadResult } from "./load.ts";
 
-const EVENTS_PER_BODY = [1, 20];
+const EVENTS_PER_BODY = [1, 20] as const;
 const BESIDE = "a server that parses, fsyncs and answers, as many a second";
 
 /** The latency at half of the load that the server can handle with all its roles. */
@@ -17,7 +17,7 @@ export async function measureLatency(setup: Setup): Promise<Measured> {
   return { figures: parts.flatMap(({ figures }) => figures), costs: parts.flatMap(({ costs }) => costs) };
 }
 
-async function latencyOf(setup: Setup, { bare, ours }: Sides, eventsPerBody: number): Promise<Measured> {
+async function latencyOf(setup: Setup, { bare, ours }: Sides, eventsPerBody: 1 | 20): Promise<Measured> {
   const { sizes, generator } = setup;
   const requests = collectRequests(setup, `latency ${eventsPerBody}`, eventsPerBody);
   const full = { generator, requests, connections: CONNECTIONS };

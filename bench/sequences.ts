@@ -4,9 +4,9 @@ const SENDERS = [
   "intake 1",
   "intake 20",
   "intake 200",
-  "intake 1, judged on all cores",
-  "intake 20, judged on all cores",
-  "intake 200, judged on all cores",
+  "intake 1, judged on the main thread",
+  "intake 20, judged on the main thread",
+  "intake 200, judged on the main thread",
   "intake 1, all roles",
   "intake 20, all roles",
   "intake 200, all roles",
@@ -15,11 +15,10 @@ const SENDERS = [
   "latency 20",
   "beside reports",
   "beside questions",
-];
+] as const;
+export type Sender = (typeof SENDERS)[number];
 
 /** The number of a sender's first event. */
-export function firstSequenceOf(sender: string): number {
-  const index = SENDERS.indexOf(sender);
-  if (index < 0) throw new Error(`${sender} is not a known sender.`);
-  return index * EACH;
+export function firstSequenceOf(sender: Sender): number {
+  return SENDERS.indexOf(sender) * EACH;
 }
