@@ -23,13 +23,13 @@ type StretchesOptions = {
   source: LogSource;
   /** Shared with the thread that judges large bodies, if there is one. */
   largeTurn?: LargeTurn;
-  /** The size of a stretch; it ends with the entry that reaches it. */
+  /** The size of a stretch; it ends with the entry that reaches it, or with a large one. */
   bytesMax: (backlog: "long" | "short") => number;
   /** Decodes the stretches of a long backlog. Without it, this thread does. */
   decodeThread?: DecodeThread;
 };
 
-/** Items that make a stretch. `bytes`: their size once they are unpacked. */
+/** Items that make a stretch. `bytes`: their size, and that of the bodies that are packed once they are not. */
 type Gathered = { items: OpenedItem[]; bytes: number; hasLarge: boolean };
 
 /** Reads a partition from its cursor on, stretch by stretch, and one stretch ahead when asked to. */
@@ -94,6 +94,8 @@ export class Stretches {
     this.#reader = undefined;
     this.#reading = undefined;
     this.#ahead = [];
+    // Should the thread that decodes have failed, this one tries it first.
+    this.#fullInARow = 0;
   }
 
   async close(): Promise<void> {
@@ -129,7 +131,8 @@ export class Stretches {
       if (head && isLargeEntry({ head, payload: item.payload })) gathered.hasLarge = true;
       if (slices.isOver) await slices.next();
     }
-    this.#fullInARow = gathered.bytes < bytesMax ? 0 : this.#fullInARow + 1;
+    const isAtEnd = gathered.bytes < bytesMax && !gathered.hasLarge;
+    this.#fullInARow = isAtEnd ? 0 : this.#fullInARow + 1;
     return gathered;
   }
 
@@ -137,12 +140,12 @@ export class Stretches {
     return this.#fullInARow >= LONG_BACKLOG;
   }
 
-  async #decode({ items, bytes, hasLarge }: Gathered): Promise<DecodedEntry[]> {
+  async #decode({ items, hasLarge }: Gathered): Promise<DecodedEntry[]> {
     const { decodeThread } = this.#options;
     if (hasLarge) await this.#takeLargeTurn();
     const isHandedOver = decodeThread && this.#isBacklogLong && !hasLarge;
     const taken = isHandedOver ? new TakenEvents(await decodeThread.decode(items)) : undefined;
-    const events = new SentEvents(taken ? 0 : bytes);
+    const events = new SentEvents(taken ? 0 : items.reduce((sum, { payload }) => sum + payload.length, 0));
     const entries: DecodedEntry[] = [];
     const slices = new Slices();
     for (const item of items) {
@@ -160,7 +163,7 @@ export class Stretches {
 }
 
 /**
- * How long decoding may hold the thread before the database connection gets its turn. A transaction makes about fifteen
+ * How long decoding may hold the thread before the database connection gets its turn. A transaction makes some 25
  * round trips, and each of them waits for the current slice.
  */
 const SLICE_MS = 1;

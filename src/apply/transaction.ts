@@ -27,7 +27,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import type { Batch } from "./batch.ts";
 import type { DecodedEntry } from "./entry/decode.ts";
 import { firstReceivedAtMs, lastReceivedAtMs } from "./entry/received-at.ts";
-import type { EventSort } from "./entry/sent-event.ts";
+import type { EventShape } from "./entry/sent-event.ts";
 import type { Facts } from "./facts/facts.ts";
 import { LakeNews } from "./facts/lake-news.ts";
 import type { ObservedNames } from "./facts/observed-names.ts";
@@ -208,7 +208,7 @@ async function applyEntries(
   if (!users) throw new CutNeeded([entries[entries.length >> 1]!.from]);
   const { parts, names, cold } = context;
   const events = await findEvents(tx, entries, { users, parts, cold });
-  const stored = { parts, names, noted: new Set<EventSort>(), events, orders: await findOrders(tx, entries) };
+  const stored = { parts, names, noted: new Set<EventShape>(), events, orders: await findOrders(tx, entries) };
 
   // 2. Apply the entries in memory, in journal order.
   const news = new LakeNews(await loadReadUntil(tx, appsOf(entries)), parts);

@@ -1,6 +1,6 @@
 import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { cutValue, propertiesOf, typeOfEvent } from "../../domain/event/admission.ts";
-import { canonicalText, canonicalTexts, fingerprintOf } from "../../domain/event/fingerprint.ts";
+import { canonicalText, canonicalTexts, fingerprintOf, keysOf } from "../../domain/event/fingerprint.ts";
 import {
   isObject,
   type JsonObject,
@@ -168,7 +168,7 @@ function storedForm(
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
   const properties = corrected(sent, corrections?.get(index));
   const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
-  return { fingerprint, propertiesText: canonicalText(stored), names: Object.keys(properties), properties };
+  return { fingerprint, propertiesText: canonicalText(stored), names: keysOf(properties), properties };
 }
 
 function decodedEvent(
@@ -183,7 +183,8 @@ function decodedEvent(
   const payment = paymentOf(sent, { user, kind });
   const refund = refundOf(sent, { user, given: raw.properties });
   const adView = adViewOf(sent);
-  const isRead = form.properties || payment || event === "$BindThirdPlatform";
+  // Of other calls than collect, admission does not see to it that the text holds all properties as they are.
+  const isRead = form.properties || payment || event === "$BindThirdPlatform" || kind !== "collect";
   const told = isRead || refund || adView ? { payment, refund, adView, ...(isRead && { properties }) } : undefined;
   return { appId: user.appId, type, event, names, atMs, fingerprint, propertiesText, told };
 }

@@ -1,7 +1,7 @@
 import { EventTails } from "../../db/event-tails.ts";
 import type { Entry } from "../../journal/entry.ts";
 import type { EventsEntry, OpenedItem } from "./decode.ts";
-import { type EventSort, SentEvent, type SentEvents, type Told } from "./sent-event.ts";
+import { type EventShape, SentEvent, type SentEvents, type Told } from "./sent-event.ts";
 
 /** Entries on their way to the thread that decodes them, one after the other. */
 export type HandedEntries = { bytes: Uint8Array; lengths: Uint32Array };
@@ -11,29 +11,34 @@ export type HandedEvents = {
   /** How many events each entry was sent with, and how many follow here. */
   received: Int32Array;
   counts: Int32Array;
-  /** Of each event: its time, the index of its sort, and where its tail ends. */
+  /** Of each event: its time, the index of its shape, and where its tail stands. */
   atMs: Float64Array;
-  sortIndexes: Uint32Array;
-  ends: Uint32Array;
+  shapeIndexes: Uint32Array;
+  froms: Uint32Array;
+  untils: Uint32Array;
   /** What an event tells, by its index. */
   told: Map<number, Told>;
-  sorts: EventSort[];
+  shapes: EventShape[];
   tails: Uint8Array;
 };
 
 /** The count of an entry whose events do not follow: it has to be decoded where it is applied. */
 const NOT_HANDED = -1;
 
+/** Only calls of collect: of anything else there is little, and it stays empty. */
 export function handEntries(items: readonly OpenedItem[]): HandedEntries {
-  const lengths = Uint32Array.from(items, ({ payload }) => payload.length);
+  const payloads = items.map(({ entry, payload }) => (entry?.head.kind === "collect" ? payload : NOTHING));
+  const lengths = Uint32Array.from(payloads, ({ length }) => length);
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
   let at = 0;
-  for (const { payload } of items) {
+  for (const payload of payloads) {
     bytes.set(payload, at);
     at += payload.length;
   }
   return { bytes, lengths };
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** The payloads of entries that were handed over. */
 export function* payloadsOf({ bytes, lengths }: HandedEntries): Iterable<Buffer> {
@@ -48,34 +53,36 @@ export function* payloadsOf({ bytes, lengths }: HandedEntries): Iterable<Buffer>
 export function handEvents(entries: readonly (EventsEntry | undefined)[], { tails }: SentEvents): HandedEvents {
   const counts = Int32Array.from(entries, (entry) => entry?.events.length ?? NOT_HANDED);
   const events = entries.flatMap((entry) => entry?.events ?? []);
-  const indexes = new Map<EventSort, number>();
+  const indexes = new Map<EventShape, number>();
   const handed: HandedEvents = {
     received: Int32Array.from(entries, (entry) => entry?.received ?? 0),
     counts,
     atMs: new Float64Array(events.length),
-    sortIndexes: new Uint32Array(events.length),
-    ends: new Uint32Array(events.length),
+    shapeIndexes: new Uint32Array(events.length),
+    froms: new Uint32Array(events.length),
+    untils: new Uint32Array(events.length),
     told: new Map(),
-    sorts: [],
+    shapes: [],
     tails: tails.bytes,
   };
-  for (const [index, { sort, atMs, until, told }] of events.entries()) {
-    let sortIndex = indexes.get(sort);
-    if (sortIndex === undefined) {
-      sortIndex = handed.sorts.push(sort) - 1;
-      indexes.set(sort, sortIndex);
+  for (const [index, { shape, atMs, from, until, told }] of events.entries()) {
+    let shapeIndex = indexes.get(shape);
+    if (shapeIndex === undefined) {
+      shapeIndex = handed.shapes.push(shape) - 1;
+      indexes.set(shape, shapeIndex);
     }
     handed.atMs[index] = atMs;
-    handed.sortIndexes[index] = sortIndex;
-    handed.ends[index] = until;
+    handed.shapeIndexes[index] = shapeIndex;
+    handed.froms[index] = from;
+    handed.untils[index] = until;
     if (told) handed.told.set(index, told);
   }
   return handed;
 }
 
 /** The memory that changes hands with them, instead of being copied. */
-export function memoryOf({ received, counts, atMs, sortIndexes, ends, tails }: HandedEvents): ArrayBuffer[] {
-  return [received, counts, atMs, sortIndexes, ends, tails].map(({ buffer }) => buffer as ArrayBuffer);
+export function memoryOf({ told: _told, shapes: _shapes, ...arrays }: HandedEvents): ArrayBuffer[] {
+  return Object.values(arrays).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 /** Events that another thread has decoded, given out entry by entry, in order. */
@@ -109,16 +116,16 @@ export class TakenEvents {
   }
 
   #eventAt(index: number): SentEvent {
-    const { atMs, sorts, sortIndexes, ends, told } = this.#handed;
-    const from = index === 0 ? 0 : ends[index - 1]!;
+    const { atMs, shapes, shapeIndexes, froms, untils, told } = this.#handed;
+    const from = froms[index]!;
     return new SentEvent({
-      sort: sorts[sortIndexes[index]!]!,
+      shape: shapes[shapeIndexes[index]!]!,
       atMs: atMs[index]!,
       fingerprint: this.#tails.fingerprintAt(from),
       told: told.get(index),
       tails: this.#tails,
       from,
-      until: ends[index]!,
+      until: untils[index]!,
     });
   }
 }

@@ -4,8 +4,8 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { SentPayment } from "./payment.ts";
 import type { SentRefund } from "./refund.ts";
 
-/** What events of one app have in common when they have the same name and the same properties. */
-export type EventSort = {
+/** What events of one app have in common when they have the same name and the same names of properties. */
+export type EventShape = {
   appId: number;
   type: "track" | "profile";
   event: string;
@@ -26,7 +26,7 @@ export type Told = {
 };
 
 export type SentEventOptions = {
-  sort: EventSort;
+  shape: EventShape;
   atMs: number;
   fingerprint: string;
   told: Told | undefined;
@@ -37,7 +37,7 @@ export type SentEventOptions = {
 
 /** One event, ready to be stored once it is known to be new. */
 export class SentEvent implements NewEvent {
-  readonly sort: EventSort;
+  readonly shape: EventShape;
   readonly atMs: number;
   readonly fingerprint: string;
   readonly told: Told | undefined;
@@ -48,8 +48,8 @@ export class SentEvent implements NewEvent {
   day = "";
   #properties: JsonObject | undefined;
 
-  constructor({ sort, atMs, fingerprint, told, tails, from, until }: SentEventOptions) {
-    this.sort = sort;
+  constructor({ shape, atMs, fingerprint, told, tails, from, until }: SentEventOptions) {
+    this.shape = shape;
     this.atMs = atMs;
     this.fingerprint = fingerprint;
     this.told = told;
@@ -58,12 +58,12 @@ export class SentEvent implements NewEvent {
     this.until = until;
   }
 
-  get type(): EventSort["type"] {
-    return this.sort.type;
+  get type(): EventShape["type"] {
+    return this.shape.type;
   }
 
   get event(): string {
-    return this.sort.event;
+    return this.shape.event;
   }
 
   /** The payment, if the event is one. */
@@ -89,12 +89,13 @@ export class SentEvent implements NewEvent {
 
   #read(): JsonObject {
     const properties = JSON.parse(this.propertiesText) as JsonObject;
-    for (const name of ["$ip", "$ua"]) if (!this.sort.names.includes(name)) delete properties[name];
+    delete properties.$ip;
+    delete properties.$ua;
     return properties;
   }
 }
 
-export type DecodedEvent = EventSort & {
+export type DecodedEvent = EventShape & {
   atMs: number;
   fingerprint: string;
   propertiesText: string;
@@ -105,9 +106,9 @@ export type DecodedEvent = EventSort & {
 export class SentEvents {
   readonly tails: EventTails;
   /** By their list of names, which is the same object for most events that have the same names. */
-  readonly #sorts = new Map<readonly string[], Map<string, EventSort>>();
+  readonly #shapes = new Map<readonly string[], Map<string, EventShape[]>>();
 
-  /** `bytes`: those of the entries. Their events need about as many. */
+  /** `bytes`: a first guess at what the events need, such as the bytes of their entries. */
   constructor(bytes: number) {
     this.tails = EventTails.empty(bytes);
   }
@@ -116,19 +117,23 @@ export class SentEvents {
     const { atMs, fingerprint, told } = event;
     const { tails } = this;
     const { from, until } = tails.add(event);
-    return new SentEvent({ sort: this.#sortOf(event), atMs, fingerprint, told, tails, from, until });
+    return new SentEvent({ shape: this.#shapeOf(event), atMs, fingerprint, told, tails, from, until });
   }
 
-  #sortOf({ appId, type, event, names }: EventSort): EventSort {
-    let sorts = this.#sorts.get(names);
-    if (!sorts) {
-      sorts = new Map();
-      this.#sorts.set(names, sorts);
+  #shapeOf({ appId, type, event, names }: EventShape): EventShape {
+    let byEvent = this.#shapes.get(names);
+    if (!byEvent) {
+      byEvent = new Map();
+      this.#shapes.set(names, byEvent);
     }
-    const known = sorts.get(event);
-    if (known?.appId === appId && known.type === type) return known;
-    const sort = { appId, type, event, names };
-    sorts.set(event, sort);
-    return sort;
+    let known = byEvent.get(event);
+    if (!known) {
+      known = [];
+      byEvent.set(event, known);
+    }
+    for (const shape of known) if (shape.appId === appId && shape.type === type) return shape;
+    const shape = { appId, type, event, names };
+    known.push(shape);
+    return shape;
   }
 }

@@ -6,7 +6,7 @@ import { type JsonObject, textOf } from "../../domain/json.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.ts";
 import { PASS_STATUS, SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
 import type { PostbackBook } from "../../domain/postback/postback-book.ts";
-import { type At, adMoments, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
+import { type At, adMoments, eventMoment, orderMoments, type SeenAd } from "../../domain/postback/postback-moment.ts";
 import { systemOf } from "../../domain/user/operating-system.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
 import type { EntryHead } from "../../journal/entry.ts";
@@ -82,7 +82,7 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   user.lastSeenAtMs = event.refund ? lastSeenMs(user) : Math.max(lastSeenMs(user), event.atMs);
   if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
   noteNames(taken, event);
-  if (user.osPlatform === "unknown" && event.sort.names.includes("$os"))
+  if (user.osPlatform === "unknown" && event.shape.names.includes("$os"))
     user.osPlatform = systemOf(textOf(event.properties.$os));
   if (event.type === "profile") {
     applyOperation(facts, user, event.event as ProfileOperation, event.properties);
@@ -117,10 +117,14 @@ function noteEvent(
   const name = event.event;
   if (book.events.has(name)) noteMoments(facts, user, () => [eventMoment(at, { name, properties: event.properties })]);
   if (book.hasAdViews && adView) {
-    const ad = { id: event.fingerprint, micros: microsOfEcpm(adView.ecpm), properties: event.properties };
-    noteMoments(facts, user, () => adMoments(at, ad, { count: user.adCount, micros: user.adMicros }));
+    const all = { count: user.adCount, micros: user.adMicros };
+    noteMoments(facts, user, () => adMoments(at, seenAd(event, adView), all));
   }
   if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
+}
+
+function seenAd({ fingerprint: id, properties }: SentEvent, { ecpm }: SentAdView): SeenAd {
+  return { id, micros: microsOfEcpm(ecpm), properties };
 }
 
 /** Stores the user's ids at an analytics service, shown as user$ta_…. */
@@ -194,10 +198,10 @@ function takeRefund({ facts, head, app, user }: Taken, { day, atMs }: SentEvent,
 }
 
 /** Notes names that the app has not used before. Only collect may bring new ones. */
-function noteNames({ facts, stored, head }: Taken, { sort }: SentEvent): void {
-  if (head.kind !== "collect" || stored.noted.has(sort)) return;
-  stored.noted.add(sort);
-  const { type, event, names } = sort;
+function noteNames({ facts, stored, head }: Taken, { shape }: SentEvent): void {
+  if (head.kind !== "collect" || stored.noted.has(shape)) return;
+  stored.noted.add(shape);
+  const { type, event, names } = shape;
   const { app: appId, at: atMs } = head;
   const { observed } = facts.tallies;
   if (type === "track" && !PRESET_EVENTS.has(event) && stored.names.add(appId, "event", event)) {

@@ -6,7 +6,7 @@ import type { EventParts } from "../../domain/event/event-part.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
 import { orderKeyText } from "../entry/key-text.ts";
-import type { EventSort } from "../entry/sent-event.ts";
+import type { EventShape } from "../entry/sent-event.ts";
 import { UserMap } from "../entry/user-map.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
@@ -18,8 +18,8 @@ export type Stored = {
   orders: Set<string>;
   parts: EventParts;
   names: ObservedNames;
-  /** The sorts of events whose names the batch has noted. */
-  noted: Set<EventSort>;
+  /** The shapes of events whose names the batch has noted. */
+  noted: Set<EventShape>;
 };
 
 /** The fingerprints of events that are not new, by user: those in the database and those of the batch so far. */

@@ -108,7 +108,8 @@ export class BinaryValues {
 
   #reserve(bytes: number): void {
     if (this.#at + bytes <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + bytes));
+    // Not from the pool that buffers share: it could not be given to another thread.
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + bytes));
     this.#bytes.copy(larger, 0, 0, this.#at);
     this.#bytes = larger;
   }

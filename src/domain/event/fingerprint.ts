@@ -28,10 +28,7 @@ export function canonicalText(properties: JsonObject): string {
   return objectText(properties, 0);
 }
 
-/**
- * The canonical text, and the text that also includes `added`, whose keys the properties do not have. `keys`: those of the
- * properties as they were sent; mostly the same list for each object that has the same ones.
- */
+/** The canonical text, the text that also includes `added`, whose keys the properties do not have, and `keysOf`. */
 export function canonicalTexts(
   properties: JsonObject,
   added: readonly { key: string; text: string }[],
@@ -50,6 +47,11 @@ export function canonicalTexts(
     members.splice(positions[index] ?? members.length, 0, added[index]!.text);
   }
   return { canonical, withAdded: `{${members.join(",")}}`, keys };
+}
+
+/** The keys as they were sent; mostly the same list for each object that has the same ones. */
+export function keysOf(properties: JsonObject): readonly string[] {
+  return shapeOf(properties).keys;
 }
 
 function objectText(object: JsonObject, depth: number): string {
