@@ -3,6 +3,7 @@ import { elapsedMs } from "../clock.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { collectAfterBody, collectGarbage } from "../garbage.ts";
+import { IntakePace } from "../intake/pace.ts";
 import type { LogReader, LogSource } from "../journal/entry-log.ts";
 import type { LargeTurn } from "../large-turn.ts";
 import { isLarge, isLargeEntry, type Stretch } from "./batch.ts";
@@ -25,6 +26,8 @@ type StretchesOptions = {
   largeTurn?: LargeTurn;
   /** The size of a stretch; it ends with the entry that reaches it, or with a large one. */
   bytesMax: (backlog: "long" | "short") => number;
+  /** Grows by the bytes that become durable in the journal. */
+  writtenBytes: () => number;
   /** Decodes the stretches of a long backlog. Without it, this thread does. */
   decodeThread?: DecodeThread;
 };
@@ -40,9 +43,11 @@ export class Stretches {
   #reading: Promise<void> | undefined;
   #holdsLargeTurn = false;
   #fullInARow = 0;
+  readonly #pace: IntakePace;
 
   constructor(options: StretchesOptions) {
     this.#options = options;
+    this.#pace = new IntakePace(options.writtenBytes);
   }
 
   get partition(): number {
@@ -107,17 +112,19 @@ export class Stretches {
     const { pool, source } = this.#options;
     this.#reader ??= source.read(await readCursor(pool, source));
     const { position: from } = this.#reader;
-    const gathered = await this.#gather(this.#reader);
+    // While much arrives, the cores are left to it.
+    const isLong = !this.#pace.isBusy() && this.#fullInARow >= LONG_BACKLOG;
+    const gathered = await this.#gather(this.#reader, isLong ? "long" : "short");
     if (gathered.items.length === 0) return undefined;
     const { journalId, partition } = source;
     const until = this.#reader.position;
-    return { journalId, partition, from, until, entries: await this.#decode(gathered) };
+    return { journalId, partition, from, until, entries: await this.#decode(gathered, isLong) };
   }
 
-  async #gather(reader: LogReader): Promise<Gathered> {
+  async #gather(reader: LogReader, backlog: "long" | "short"): Promise<Gathered> {
     const { source } = this.#options;
     const until = source.end();
-    const bytesMax = this.#options.bytesMax(this.#isBacklogLong ? "long" : "short");
+    const bytesMax = this.#options.bytesMax(backlog);
     const gathered: Gathered = { items: [], bytes: 0, hasLarge: false };
     const slices = new Slices();
     while (gathered.bytes < bytesMax && !gathered.hasLarge) {
@@ -136,14 +143,10 @@ export class Stretches {
     return gathered;
   }
 
-  get #isBacklogLong(): boolean {
-    return this.#fullInARow >= LONG_BACKLOG;
-  }
-
-  async #decode({ items, hasLarge }: Gathered): Promise<DecodedEntry[]> {
+  async #decode({ items, hasLarge }: Gathered, isLong: boolean): Promise<DecodedEntry[]> {
     const { decodeThread } = this.#options;
     if (hasLarge) await this.#takeLargeTurn();
-    const isHandedOver = decodeThread && this.#isBacklogLong && !hasLarge;
+    const isHandedOver = decodeThread && isLong && !hasLarge;
     const taken = isHandedOver ? new TakenEvents(await decodeThread.decode(items)) : undefined;
     const events = new SentEvents(taken ? 0 : items.reduce((sum, { payload }) => sum + payload.length, 0));
     const entries: DecodedEntry[] = [];

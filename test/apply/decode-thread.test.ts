@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -11,15 +9,13 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { REFUND_EVENT } from "../../src/domain/refund.ts";
 import { type EntryHead, payloadOf } from "../../src/journal/entry.ts";
 import type { LogItem } from "../../src/journal/entry-log.ts";
-import { ROOT } from "../process/launch.ts";
+import { builtDecodeThread } from "./built-decode-thread.ts";
 
 let thread: DecodeThread;
 const workers: Worker[] = [];
 beforeAll(async () => {
   process.on("worker", (worker) => workers.push(worker));
-  // The built script, because a thread runs no TypeScript.
-  const built = await import(pathToFileURL(join(ROOT, "dist/src/apply/entry/decode-thread.js")).href);
-  thread = new built.DecodeThread();
+  thread = await builtDecodeThread();
 });
 afterAll(() => thread.close());
 

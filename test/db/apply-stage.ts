@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import type pg from "pg";
 import { type Applied, Applier } from "../../src/apply/applier.ts";
+import type { DecodeThread } from "../../src/apply/entry/decode-thread.ts";
 import type { App } from "../../src/db/app.ts";
 import { claimApply } from "../../src/db/apply-holder.ts";
 import type { ColdEvents } from "../../src/db/cold-event.ts";
@@ -30,6 +31,8 @@ export class ApplyStage {
   byApp: boolean | undefined;
   /** Reads events that are only in the lake. */
   cold: ColdEvents | undefined;
+  /** Decodes a long backlog. */
+  decodeThread: DecodeThread | undefined;
   #applier: Applier | undefined;
 
   private constructor(database: TempDatabase, app: App, journal: Journal, term: string) {
@@ -82,6 +85,7 @@ export class ApplyStage {
       term: () => this.term,
       ...(this.byApp !== undefined && { byApp: this.byApp }),
       ...(this.cold && { cold: this.cold }),
+      ...(this.decodeThread && { decodeThread: this.decodeThread }),
     });
   }
 
