@@ -32,7 +32,7 @@ type StretchesOptions = {
   decodeThread?: DecodeThread;
 };
 
-/** Items that make a stretch. `bytes`: their size, and that of the bodies that are packed once they are not. */
+/** Items that make a stretch. `bytes`: their size, plus the unpacked size of packed bodies. */
 type Gathered = { items: OpenedItem[]; bytes: number; hasLarge: boolean };
 
 /** Reads a partition from its cursor on, stretch by stretch, and one stretch ahead when asked to. */
@@ -99,7 +99,7 @@ export class Stretches {
     this.#reader = undefined;
     this.#reading = undefined;
     this.#ahead = [];
-    // Should the thread that decodes have failed, this one tries it first.
+    // If the decoding thread failed, the next stretches are decoded here.
     this.#fullInARow = 0;
   }
 
@@ -133,7 +133,7 @@ export class Stretches {
       const opened = openItem(item);
       const head = opened.entry?.head;
       gathered.items.push(opened);
-      // Counts unpacked bytes: a few packed entries can hold as much as thousands of plain ones.
+      // A few packed entries can hold as much as thousands of plain ones.
       gathered.bytes += item.payload.length + (head?.gzip ?? 0);
       if (head && isLargeEntry({ head, payload: item.payload })) gathered.hasLarge = true;
       if (slices.isOver) await slices.next();

@@ -24,7 +24,7 @@ export class EventTails {
     this.#values = values;
   }
 
-  /** `bytes`: how many they may become. The memory is their own, so that it can be given to another thread. */
+  /** `bytes`: a first guess at their size. The memory is their own, so that it can be given to another thread. */
   static empty(bytes: number): EventTails {
     return new EventTails(new BinaryValues(Buffer.allocUnsafeSlow(bytes)));
   }

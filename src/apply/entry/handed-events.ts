@@ -25,7 +25,7 @@ export type HandedEvents = {
 /** The count of an entry whose events do not follow: it has to be decoded where it is applied. */
 const NOT_HANDED = -1;
 
-/** Only calls of collect: of anything else there is little, and it stays empty. */
+/** Only calls of collect have their bytes here. Other entries are few, and are decoded where they are applied. */
 export function handEntries(items: readonly OpenedItem[]): HandedEntries {
   const payloads = items.map(({ entry, payload }) => (entry?.head.kind === "collect" ? payload : NOTHING));
   const lengths = Uint32Array.from(payloads, ({ length }) => length);
