@@ -51,4 +51,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0053-saved-segment.sql": "b98a6ec6be8025e3293dc4606a8f68de71afc54c515c81b5f10beda5704e4d1d",
   "0054-cold-events.sql": "faa3ae88ed6fb3e46d6a09675088a56381a1e6a5d77cebb04567b80c16e898ee",
   "0055-lake-state.sql": "e3ce280e5ed5d56eae87b2010fb401307f82898e8cc4a5de7003a467f4d109ae",
+  "0056-lake-properties.sql": "67efc5de39b89cc8d920aed83908d8b49bf39d3bc0fff69e204e912ce4ad491f",
 };

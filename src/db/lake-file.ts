@@ -2,10 +2,16 @@ import type { LakeDay, LakeKind } from "../domain/lake.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { allOf, type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A file of the lake: the app's rows of a day, or a part of them. */
-export type LakeFile = LakeDay & { name: string; rows: number; bytes: number; writtenAtMs: number };
+/** A file of the lake: the app's rows of a day, or a part of them. `properties`: those that are columns of their own. */
+export type LakeFile = LakeDay & {
+  name: string;
+  rows: number;
+  bytes: number;
+  properties: readonly string[];
+  writtenAtMs: number;
+};
 
-const COLUMNS = sql`app_id, kind, day, name, rows, bytes, written_at_ms`;
+const COLUMNS = sql`app_id, kind, day, name, rows, bytes, properties, written_at_ms`;
 
 export type FilesWanted = { appId: number; kind?: LakeKind; fromDay?: string; untilDay?: string };
 
@@ -47,6 +53,7 @@ export async function insertLakeFiles(tx: Executor, files: readonly LakeFile[]):
     name: "text",
     rows: "bigint",
     bytes: "bigint",
+    properties: "jsonb",
     writtenAtMs: "bigint",
   });
   await execute(tx, sql`insert into lake_file (${COLUMNS}) select ${COLUMNS} from ${fresh}`);
@@ -83,6 +90,17 @@ export async function loadLakeTotals(executor: Executor): Promise<LakeTotal[]> {
         sum(bytes)::bigint as bytes
       from lake_file group by app_id, kind order by app_id, kind`,
   );
+}
+
+/** The properties of events that nearly all rows of an app's files have as columns of their own. */
+export async function loadStoredProperties(executor: Executor, appId: number): Promise<Set<string>> {
+  const stored = await query<{ name: string }>(
+    executor,
+    sql`with own as (select rows, properties from lake_file where app_id = ${appId} and kind = 'events')
+      select name from own, jsonb_array_elements_text(own.properties) name group by name
+      having sum(rows) >= 0.9 * (select sum(rows) from own)`,
+  );
+  return new Set(stored.map(({ name }) => name));
 }
 
 /** An app's files in short. `names` is a sum over them, which another set of files does not have. */

@@ -1,10 +1,11 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
-import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { from as copyFrom } from "pg-copy-streams";
 import { DAY_MS } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
 import { shownAdvertiser } from "./ad-account.ts";
+import { CopyOut } from "./engine/copy-out.ts";
 import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
 import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
@@ -19,13 +20,10 @@ const EVENT_COLUMNS = sql`e.day, e.client_id, e.event, e.type, e.at_ms, e.receiv
 export const CSV_QUOTE = "\x01";
 const CSV = `format csv, quote '${CSV_QUOTE}'`;
 
-/** Rows as they come, and their number once the statement has ended. */
-export type CopiedRows = CopyToStreamQuery;
-
 /** New events of some days: those received in a range, and the first `late` ones that were noted by key. */
 export type NewEvents = { appId: number; days: readonly string[]; fromMs: number; untilMs: number; late: number };
 
-export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): CopiedRows {
+export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): CopyOut {
   const received = sql`select ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
     and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
   if (late === 0) return readCsv(tx, received);
@@ -42,7 +40,7 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
 }
 
 /** A whole day. Of the events, those received before an instant. */
-export function readDay(tx: pg.PoolClient, day: LakeDay, receivedBeforeMs: number): CopiedRows {
+export function readDay(tx: pg.PoolClient, day: LakeDay, receivedBeforeMs: number): CopyOut {
   return readCsv(tx, sourceOf(day, receivedBeforeMs));
 }
 
@@ -99,7 +97,7 @@ function isOneOf(days: readonly string[]): Sql {
   return sql`e.day in (${listed(days.map((day) => sql`${day}::date`))})`;
 }
 
-/** Every value but null is quoted, so that an empty text and null differ. */
-function readCsv(tx: pg.PoolClient, rows: Sql): CopiedRows {
-  return tx.query(copyTo(`copy (${withLiterals(rows)}) to stdout (${CSV}, force_quote *)`));
+/** The database quotes an empty text, and not null: so they differ. */
+function readCsv(tx: pg.PoolClient, rows: Sql): CopyOut {
+  return tx.query(new CopyOut(`copy (${withLiterals(rows)}) to stdout (${CSV})`));
 }

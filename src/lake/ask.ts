@@ -2,6 +2,7 @@ import { open, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api";
 import { elapsedMs } from "../clock.ts";
+import { messageOf } from "../errors.ts";
 import { MIB } from "../limits.ts";
 import { makeTempFolder } from "./lake-folder.ts";
 import { listOfFiles } from "./lake-statements.ts";
@@ -145,7 +146,7 @@ function refused(reason: Refused["reason"], message: string): Refused {
 }
 
 function refusalOf(error: unknown, isLate: boolean): Refused {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error).replace(/^Failed to extract statements: /, "");
   if (/^INTERRUPT/i.test(message))
     return refused(
       "time",

@@ -113,7 +113,7 @@ export class Asker {
       const files = await loadLakeFiles(read, { appId: app.appId });
       const viewed = files.map((file) => ({ ...file, path: pathIn(root, file) }));
       const answer = await this.#run(question, {
-        views: viewsOf(viewed, app.timeZone),
+        views: viewsOf(viewed, app.timeZone, question.statement),
         files: viewed.map(({ path }) => path),
       });
       if (answer.kind === "rows") return { ...answer, writtenUntilMs: state.writtenUntilMs };

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { type GoneUser, loadGone, settleColdDay } from "../db/cold-event.ts";
+import type { CopyOut } from "../db/engine/copy-out.ts";
 import { isLockRefused } from "../db/engine/failure.ts";
 import { waitBriefly } from "../db/engine/partition.ts";
 import { inTransaction } from "../db/engine/pool.ts";
@@ -10,9 +11,10 @@ import { type LakeApp, loadLakeApp, lockLake, lockLakeApp } from "../db/lake-app
 import { loadDaySums } from "../db/lake-check.ts";
 import { type LakeFile, loadLakeFiles, replaceLakeFiles } from "../db/lake-file.ts";
 import { loadLakeMarks, settleLakeMark } from "../db/lake-mark.ts";
-import { type CopiedRows, deleteReadEvents, readDay, stageReadEvents } from "../db/lake-source.ts";
+import { deleteReadEvents, readDay, stageReadEvents } from "../db/lake-source.ts";
 import { addDays } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
+import { mergeProperties } from "../domain/lake-properties.ts";
 import { keptRows } from "./cold-statements.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { fileName, type LakeFolder } from "./lake-folder.ts";
@@ -23,11 +25,11 @@ export type ColdWriterParts = {
   folder: LakeFolder;
   engine: EngineCalls;
   clock: Clock;
-  spool: (tx: pg.PoolClient, rows: CopiedRows) => Promise<Spooled>;
+  spool: (tx: pg.PoolClient, rows: CopyOut) => Promise<Spooled>;
 };
 
 /** Rows on their way into a file, and their number once all are there. */
-export type Spooled = { csv: string; copied: CopiedRows };
+export type Spooled = { csv: string; copied: CopyOut };
 
 type ReadColdDay = {
   app: LakeApp;
@@ -130,7 +132,14 @@ export class ColdWriter {
     const isMore = copied.rowCount > 0;
     if (files.length === 0 && !isMore) return undefined;
     const packed = await (files.length > 0
-      ? engine.repack({ kind, files, gone, csv: isMore ? csv : undefined, path })
+      ? engine.repack({
+          kind,
+          files,
+          gone,
+          csv: isMore ? csv : undefined,
+          properties: mergeProperties(old),
+          path,
+        })
       : engine.pack({ kind, csv, days: [{ day, path }] }).then(([only]) => only!));
     const kept =
       files.length > 0 ? await engine.row(sumsOfRows(kind, `(${keptRows(namesOf(kind), files, gone)})`)) : [];

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { GoneUser } from "../db/cold-event.ts";
 import type { LakeKind } from "../domain/lake.ts";
+import { chooseProperties } from "../domain/lake-properties.ts";
 import { messageOf } from "../errors.ts";
 import { keptRows } from "./cold-statements.ts";
 import { makeFolderOf, makeTempFolder, settleFile } from "./lake-folder.ts";
@@ -13,18 +14,26 @@ type Package = typeof import("@duckdb/node-api");
 
 /** Rows of one table that wait in a file as CSV, and the file that each of their days becomes. */
 export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: string; path: string }[] };
+/** Files of one table and day that become one, with columns for some properties of events. */
+export type MergeTask = { kind: LakeKind; files: readonly string[]; properties: readonly string[]; path: string };
 /** The file that a cold day becomes: of its old files, without users who are gone, and of rows that wait as CSV, if there are any. */
-export type RepackTask = {
-  kind: LakeKind;
-  files: readonly string[];
+export type RepackTask = MergeTask & {
   gone: readonly GoneUser[];
   csv: string | undefined;
-  path: string;
 };
 export type Rows = (readonly unknown[])[];
-/** Files of one table and day that become one. */
-export type MergeTask = { kind: LakeKind; files: readonly string[]; path: string };
-export type Packed = { rows: number; bytes: number };
+export type Packed = { rows: number; bytes: number; properties: readonly string[] };
+
+type Written = { kind: LakeKind; rows: string; properties: readonly string[]; path: string };
+
+/** Events by which the columns of a file are chosen, and how large the properties of each may be. */
+const SAMPLE = { rows: 1_000, bytes: 16_384 } as const;
+
+/**
+ * Threads that write files. With a second one, the first asks for work all the while that there is none: a fifth of the
+ * processor time of writing went into that, and fewer events were written.
+ */
+export const WRITING_THREADS = 1;
 
 /** `root`: the folder of the lake. */
 export type EngineLimits = { memoryBytes: number; threads: number; root: string };
@@ -67,24 +76,25 @@ export class Engine {
     return withLargeRows((rowBytesMax) => this.#pack(task, rowBytesMax));
   }
 
-  async repack({ kind, files, gone, csv, path }: RepackTask): Promise<Packed> {
+  async repack({ kind, files, gone, csv, properties, path }: RepackTask): Promise<Packed> {
     const kept = keptRows(namesOf(kind), files, gone);
     return withLargeRows((rowBytesMax) => {
       const added =
         csv === undefined ? "" : ` union all select ${columnsOf(kind)} from ${rowsOfCsv(kind, csv, rowBytesMax)}`;
-      return this.#write(kind, `${kept}${added}`, path);
+      return this.#write({ kind, rows: `${kept}${added}`, properties, path });
     });
   }
 
   async #pack({ kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
     const source = rowsOfCsv(kind, csv, rowBytesMax);
-    if (days.length === 1) return [await this.#write(kind, `select ${columnsOf(kind)} from ${source}`, days[0]!.path)];
+    if (days.length === 1)
+      return [await this.#packRows(kind, `select ${columnsOf(kind)} from ${source}`, days[0]!.path)];
     await this.#connection.run(`create or replace temp table spooled as select * from ${source}`);
     try {
       const packed: Packed[] = [];
       for (const { day, path } of days) {
         const rows = `select ${columnsOf(kind)} from spooled where "day" = ${quoted(day)}`;
-        packed.push(await this.#write(kind, rows, path));
+        packed.push(await this.#packRows(kind, rows, path));
       }
       return packed;
     } finally {
@@ -92,9 +102,21 @@ export class Engine {
     }
   }
 
-  async merge({ kind, files, path }: MergeTask): Promise<Packed> {
+  async #packRows(kind: LakeKind, rows: string, path: string): Promise<Packed> {
+    const properties = kind === "events" ? chooseProperties(await this.#sampleOf(rows)) : [];
+    return this.#write({ kind, rows, properties, path });
+  }
+
+  /** Properties of the first rows. These come in the order of their receipt, so that any event may be among them. */
+  async #sampleOf(rows: string): Promise<string[]> {
+    const { rows: limit, bytes } = SAMPLE;
+    const sample = `select properties from (${rows}) where strlen(properties) <= ${bytes} limit ${limit}`;
+    return (await this.#connection.runAndReadAll(sample)).getRows().map(([properties]) => properties as string);
+  }
+
+  async merge({ kind, files, properties, path }: MergeTask): Promise<Packed> {
     const rows = `select ${namesOf(kind)} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
-    return this.#write(kind, rows, path);
+    return this.#write({ kind, rows, properties, path });
   }
 
   /** The first row of a statement, every value as a text. */
@@ -145,14 +167,14 @@ export class Engine {
   /** Nothing rests in the process that asks. */
   rest(): void {}
 
-  async #write(kind: LakeKind, rows: string, path: string): Promise<Packed> {
+  async #write({ kind, rows, properties, path }: Written): Promise<Packed> {
     await makeFolderOf(path);
     const draft = `${path}.draft`;
     try {
-      const written = await this.#connection.runAndReadAll(writeFile(kind, rows, draft));
+      const written = await this.#connection.runAndReadAll(writeFile(kind, rows, draft, properties));
       const count = Number(written.getRows()[0]![0]);
-      if (count === 0) return { rows: 0, bytes: 0 };
-      return { rows: count, bytes: await settleFile(draft, path) };
+      if (count === 0) return { rows: 0, bytes: 0, properties };
+      return { rows: count, bytes: await settleFile(draft, path), properties };
     } finally {
       await rm(draft, { force: true });
     }

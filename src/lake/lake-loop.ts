@@ -15,6 +15,7 @@ import { IntakePace } from "../intake/pace.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { Asker } from "./asker.ts";
+import { WRITING_THREADS } from "./engine.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Lake, type LogOfApps } from "./lake.ts";
 import { LakeFolder, lakeFolderOf, readLakeId, roomIn } from "./lake-folder.ts";
@@ -148,7 +149,7 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const pace = new IntakePace(options.writtenBytes);
   const root = lakeFolderOf(config);
   const limits = { memoryBytes: config.lakeMemoryBytes, threads: availableParallelism(), root };
-  const engine = new EngineProcess({ ...limits, threads: Math.max(1, limits.threads - 1) });
+  const engine = new EngineProcess({ ...limits, threads: WRITING_THREADS });
   // Apart from the one that writes: a question that takes all memory, or has to be ended, delays no file.
   const answering = new EngineProcess(limits);
   const asker = new Asker({ engine: answering, limits, freeBytesMin: config.diskFreeBytesMin });

@@ -1,6 +1,7 @@
 import type { CheckedColumns } from "../db/lake-check.ts";
 import { CSV_QUOTE } from "../db/lake-source.ts";
 import type { LakeKind } from "../domain/lake.ts";
+import { propertyColumn } from "../domain/lake-properties.ts";
 import { MIB } from "../limits.ts";
 import { LAKE_SCHEMA, LAKE_TABLES } from "./lake-tables.ts";
 
@@ -83,11 +84,43 @@ export function sumsOfRows(kind: LakeKind, rows: string): string {
 const ROWS_PER_GROUP = 49_152;
 
 /**
+ * Values that a group may have in a dictionary. The engine looks each text up until there are more: with its own limit, a fifth
+ * of the rows, that took a twentieth of the time of writing, and files are no smaller for it.
+ */
+const VALUES_IN_DICTIONARY = 1_024;
+
+/** A property as text, as its column has it in files and views. */
+export function propertyText(name: string): string {
+  return `${propertiesOf([name])}.${named(name)}`;
+}
+
+/** Properties as texts, in one structure: the JSON is read once for all. */
+function propertiesOf(names: readonly string[]): string {
+  const structure = Object.fromEntries(names.map((name) => [name, "VARCHAR"]));
+  return `json_transform(properties, ${quoted(JSON.stringify(structure))})`;
+}
+
+/** Rows with columns for some of their properties, which are taken out after they were sorted: that moves less. */
+function withProperties(rows: string, names: readonly string[]): string {
+  if (names.length === 0) return rows;
+  const columns = names.map((name) => `texts.${named(name)} as ${named(propertyColumn(name))}`);
+  return `select * exclude (texts), ${columns.join(", ")} from (select *, ${propertiesOf(names)} as texts from (${rows}))`;
+}
+
+/** Rows in which a column differs from the property that it should hold. */
+export function wrongProperties(file: string, names: readonly string[]): string {
+  const differs = names.map((name) => `${named(propertyColumn(name))} is distinct from texts.${named(name)}`);
+  return `select count(*) from (select *, ${propertiesOf(names)} as texts
+    from read_parquet(${quoted(file)}, hive_partitioning = false)) where ${differs.join(" or ")}`;
+}
+
+/**
  * Writes rows into a file in the order of their table. The least effort at compression is enough: with it, the files of sorted
  * events are no larger than with the usual one, 34.7 bytes an event instead of 35.0.
  */
-export function writeFile(kind: LakeKind, rows: string, file: string): string {
-  return `copy (select * from (${rows}) order by ${LAKE_TABLES[kind].order}) to ${quoted(file)}
-    (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${ROWS_PER_GROUP},
+export function writeFile(kind: LakeKind, rows: string, file: string, properties: readonly string[]): string {
+  const inOrder = `select * from (${rows}) order by ${LAKE_TABLES[kind].order}`;
+  return `copy (${withProperties(inOrder, properties)}) to ${quoted(file)}
+    (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${ROWS_PER_GROUP}, dictionary_size_limit ${VALUES_IN_DICTIONARY},
       kv_metadata {touchpoint_schema: ${quoted(String(LAKE_SCHEMA))}})`;
 }

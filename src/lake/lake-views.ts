@@ -1,19 +1,64 @@
 import { calendarOf, DAY_MS } from "../domain/calendar.ts";
 import { LAKE_KINDS, type LakeKind } from "../domain/lake.ts";
-import { listOfFiles, named, quoted } from "./lake-statements.ts";
+import { propertiesNamedIn, propertyColumn } from "../domain/lake-properties.ts";
+import { ApiError } from "../errors.ts";
+import { listOfFiles, named, propertyText, quoted } from "./lake-statements.ts";
 import { LAKE_TABLES } from "./lake-tables.ts";
 
-/** A file of the lake, and the day of its rows. */
-export type ViewedFile = { kind: LakeKind; day: string; path: string };
+/** A file of the lake, the day of its rows, and the properties that are columns of it. */
+export type ViewedFile = { kind: LakeKind; day: string; path: string; properties: readonly string[] };
 
-/** The views of an app that questions are put to: the tables of the lake with the day, and the time of the app's clocks. */
-export function viewsOf(files: readonly ViewedFile[], zone: string): string[] {
+/**
+ * The views of an app that a statement is put to: the tables of the lake with the day, the time of the app's clocks, and the
+ * properties of events that the statement names.
+ */
+export function viewsOf(files: readonly ViewedFile[], zone: string, statement: string): string[] {
+  const properties = namedProperties(statement);
   return LAKE_KINDS.map((kind) => {
     const own = files.filter((file) => file.kind === kind);
     const columns = LAKE_TABLES[kind].columns.map(({ name }) => named(name));
     const day = `"day" as ${kind === "users" ? "registered_day" : '"day"'}`;
     const local = HAVE_LOCAL_TIME.has(kind) ? [`${localTime(own, zone)} as local_time`] : [];
-    return `create view ${kind} as select ${[...columns, day, ...local].join(", ")} from ${rowsOf(kind, own)}`;
+    const selects = byStored(own, kind === "events" ? properties : []).map(({ files, texts }) => {
+      return `select ${[...columns, day, ...local, ...texts].join(", ")} from ${rowsOf(kind, files)}`;
+    });
+    return `create view ${kind} as ${selects.join(" union all ")}`;
+  });
+}
+
+function namedProperties(statement: string): string[] {
+  const names = propertiesNamedIn(statement);
+  const first = new Map<string, string>();
+  for (const name of names) {
+    const other = first.get(name.toLowerCase());
+    if (other !== undefined)
+      throw new ApiError(
+        "badParameter",
+        `The properties ${other} and ${name} differ only in upper and lower case: ask for one of them.`,
+      );
+    first.set(name.toLowerCase(), name);
+  }
+  return names;
+}
+
+type Stored = { files: readonly ViewedFile[]; texts: readonly string[] };
+
+/** Files by those of the named properties that they have as columns, and all of these as texts. */
+function byStored(files: readonly ViewedFile[], names: readonly string[]): Stored[] {
+  const groups = new Map<string, ViewedFile[]>();
+  const storedIn = ({ properties }: ViewedFile) => names.filter((name) => properties.includes(name));
+  for (const file of files) {
+    const key = storedIn(file).join();
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  if (groups.size === 0) groups.set("", []);
+  return [...groups].map(([key, own]) => {
+    const stored = new Set(key.split(","));
+    const texts = names.map((name) => {
+      const column = named(propertyColumn(name));
+      return stored.has(name) ? column : `${propertyText(name)} as ${column}`;
+    });
+    return { files: own, texts };
   });
 }
 

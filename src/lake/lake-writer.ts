@@ -5,13 +5,15 @@ import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { loadColdAmong } from "../db/cold-event.ts";
+import type { CopyOut } from "../db/engine/copy-out.ts";
 import { abandon, inTransaction } from "../db/engine/pool.ts";
 import type { EventKey } from "../db/event.ts";
 import { type LakeApp, loadLakeApp, lockLakeApp, noteWritten } from "../db/lake-app.ts";
 import { insertLakeFiles, type LakeFile, loadLakeFiles, replaceLakeFiles } from "../db/lake-file.ts";
 import { type LakeMark, loadLakeMarks, loadLateEvents, removeLakeMarks, removeLateEvents } from "../db/lake-mark.ts";
-import { type CopiedRows, readDay, readNewEvents } from "../db/lake-source.ts";
+import { readDay, readNewEvents } from "../db/lake-source.ts";
 import type { LakeDay, LakeKind } from "../domain/lake.ts";
+import { mergeProperties } from "../domain/lake-properties.ts";
 import { MIB } from "../limits.ts";
 import { ColdWriter, type Spooled } from "./cold-writer.ts";
 import type { EngineCalls } from "./engine-process.ts";
@@ -22,8 +24,6 @@ import { sumsOfFiles } from "./lake-statements.ts";
 const LATE_MAX = 20_000;
 /** How often the disk is looked at while rows are spooled. */
 const ROOM_BYTES = 32 * MIB;
-/** What is written to the spool at once. */
-const PIECE_BYTES = MIB;
 
 /** `assertRoom` throws while the disk is nearly full. */
 export type WriterParts = {
@@ -145,7 +145,7 @@ export class LakeWriter {
     const { appId, kind, day } = old[0]!;
     const key = { appId, kind, day, name: fileName(clock()) };
     const files = old.map((file) => folder.pathOf(file));
-    const packed = await engine.merge({ kind, files, path: folder.pathOf(key) });
+    const packed = await engine.merge({ kind, files, properties: mergeProperties(old), path: folder.pathOf(key) });
     const rows = old.reduce((sum, file) => sum + file.rows, 0);
     if (packed.rows !== rows) throw new Error(`Files of ${kind}, ${day}, have ${packed.rows} rows instead of ${rows}.`);
     await this.#assertMerged(key, files);
@@ -204,11 +204,11 @@ export class LakeWriter {
     return inTransaction(this.#parts.pool, work, "snapshot");
   }
 
-  async #spool(tx: pg.PoolClient, rows: CopiedRows): Promise<Spooled> {
+  async #spool(tx: pg.PoolClient, rows: CopyOut): Promise<Spooled> {
     const { folder, clock } = this.#parts;
     const csv = join(folder.spool, `${fileName(clock())}.csv`);
     try {
-      await pipeline(rows, this.#pieces.bind(this), createWriteStream(csv, { mode: 0o600 }));
+      await pipeline(rows, this.#withRoom.bind(this), createWriteStream(csv, { mode: 0o600 }));
       return { csv, copied: rows };
     } catch (error) {
       await rm(csv, { force: true });
@@ -217,13 +217,10 @@ export class LakeWriter {
     }
   }
 
-  /**
-   * Rows in pieces of some size: the database sends a few kilobytes at a time, and to write each of them alone took as long
-   * as the engine takes to read them. A day can be larger than what is left of the disk.
-   */
-  async *#pieces(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  /** A day can be larger than what is left of the disk. */
+  async *#withRoom(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     let bytes = 0;
-    for await (const piece of joinedChunks(chunks)) {
+    for await (const piece of pieces) {
       bytes += piece.length;
       if (bytes > ROOM_BYTES) {
         await this.#parts.assertRoom();
@@ -252,18 +249,4 @@ export class LakeWriter {
 
 async function assertUnchanged(tx: pg.PoolClient, app: LakeApp): Promise<void> {
   if (!(await lockLakeApp(tx, app))) throw new Error("Somebody else has written to the lake meanwhile.");
-}
-
-async function* joinedChunks(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    if (bytes < PIECE_BYTES) continue;
-    yield Buffer.concat(waiting, bytes);
-    waiting = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(waiting, bytes);
 }

@@ -248,24 +248,27 @@ export class Lake {
     await this.#writeDays(inOrder.filter(isDue), isOut);
   }
 
-  /** Writes days as wholes. Each is read from the database while the engine packs the one before. */
+  /** Writes days as wholes. Up to two are read from the database while the engine packs another one. */
   async #writeDays(marks: readonly LakeMark[], isOut: () => boolean): Promise<void> {
     const ofEvents = marks.filter(({ kind }) => kind === "events").map(({ day }) => day);
     const cold = new Set(await loadColdAmong(this.#parts.pool, [...new Set(ofEvents)]));
-    let before: Promise<unknown> = Promise.resolve();
+    let earlier: Promise<unknown> = Promise.resolve();
+    let last = earlier;
     for (const mark of marks) {
       if (isOut()) break;
       const startedMs = elapsedMs();
       if (mark.kind === "events" && cold.has(mark.day)) {
-        await before;
-        before = this.#attempt(keyOf(mark), () => this.#writeColdDay(mark));
+        await last;
+        last = this.#attempt(keyOf(mark), () => this.#writeColdDay(mark));
         continue;
       }
       const read = await this.#attempt(keyOf(mark), () => this.#writer.readDay(mark));
-      await before;
-      if (read) before = this.#attempt(keyOf(mark), () => this.#writeDay(read, startedMs));
+      await earlier;
+      if (!read) continue;
+      const pack = () => this.#attempt(keyOf(mark), () => this.#writeDay(read, startedMs));
+      [earlier, last] = [last, last.then(pack)];
     }
-    await before;
+    await last;
   }
 
   async #writeDay(read: ReadDay, startedMs: number): Promise<void> {

@@ -10,7 +10,7 @@ import { addDays } from "../domain/calendar.ts";
 import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { isThere, type LakeFolder } from "./lake-folder.ts";
-import { checkedColumns, sumsOfFiles } from "./lake-statements.ts";
+import { checkedColumns, sumsOfFiles, wrongProperties } from "./lake-statements.ts";
 
 /** "waits": something of the day is not written yet, which is no fault. */
 export type CheckedDay = LakeDay & { outcome: "equal" | "different" | "waits"; rows: number; storedRows: number };
@@ -76,7 +76,8 @@ async function checkOnce(tx: pg.PoolClient, { folder, engine }: Parts, wanted: L
   if (kind === "events" && (await loadColdAmong(tx, [day])).length > 0) {
     const checked = await checkCold({ folder, engine }, files);
     const storedRows = checked.rows + Number(stored[0]);
-    const isSound = checked.isWhole && (isMarked || Number(stored[0]) === 0);
+    const isSound =
+      checked.isWhole && (isMarked || Number(stored[0]) === 0) && (await haveProperties({ folder, engine }, files));
     return {
       ...wanted,
       outcome: isSound ? (isMarked ? "waits" : "equal") : "different",
@@ -86,10 +87,24 @@ async function checkOnce(tx: pg.PoolClient, { folder, engine }: Parts, wanted: L
   }
   const written = paths.length === 0 ? stored.map(() => "0") : await engine.row(sumsOfFiles(kind, paths));
   const rows = { rows: Number(written[0]), storedRows: Number(stored[0]) };
-  if (stored.join() === written.join()) return { ...wanted, outcome: "equal", ...rows };
+  if (stored.join() === written.join())
+    return { ...wanted, outcome: (await haveProperties({ folder, engine }, files)) ? "equal" : "different", ...rows };
   const isLate =
     kind === "events" && (await loadLateEvents(tx, { appId, limit: LATE_LOOKED_AT })).some((e) => e.day === day);
   return { ...wanted, outcome: isMarked || isLate ? "waits" : "different", ...rows };
+}
+
+/** Whether the columns of properties hold what the properties of their rows do. */
+async function haveProperties(
+  { folder, engine }: Pick<Parts, "folder" | "engine">,
+  files: readonly LakeFile[],
+): Promise<boolean> {
+  for (const file of files) {
+    if (file.properties.length === 0) continue;
+    const [wrong] = await engine.row(wrongProperties(folder.pathOf(file), file.properties));
+    if (wrong !== "0") return false;
+  }
+  return true;
 }
 
 /** The files of a cold day are the only ones that have it: they must be there, be readable and have as many rows as were written. */

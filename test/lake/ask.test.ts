@@ -36,7 +36,7 @@ async function put(
 ) {
   const files = (await stage.files()).map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
   return ask({
-    views: viewsOf(files, more.zone ?? "Asia/Shanghai"),
+    views: viewsOf(files, more.zone ?? "Asia/Shanghai", statement),
     files: files.map(({ path }) => path),
     statement,
     rowsMax: more.rowsMax ?? 1_000,
@@ -71,8 +71,8 @@ test.each(["Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "Asia/Kat
 );
 
 test("local times are right on both sides of a change of clocks", () => {
-  const day = { kind: "events" as const, day: "2024-11-03", path: "/x" };
-  const [view] = viewsOf([day], "America/New_York");
+  const day = { kind: "events" as const, day: "2024-11-03", path: "/x", properties: [] };
+  const [view] = viewsOf([day], "America/New_York", "");
   expect(view).toContain(
     `when "time" < '2024-11-03 06:00:00.000'::TIMESTAMP then "time"::TIMESTAMP + interval (-14400) second`,
   );

@@ -58,10 +58,11 @@ async function answered(appId: number, timeZone: string): Promise<Map<string, nu
   const files = (await stage.files())
     .filter((file) => file.appId === appId)
     .map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
+  const statement = textOf(eventsSql(question));
   const answer = await ask({
-    views: viewsOf(files, timeZone),
+    views: viewsOf(files, timeZone, statement),
     files: files.map(({ path }) => path),
-    statement: textOf(eventsSql(question)),
+    statement,
     rowsMax: 10_000,
     msMax: 600_000,
     memoryBytes: 256 * MIB,

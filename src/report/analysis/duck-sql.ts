@@ -125,6 +125,11 @@ function joined(parts: readonly (Duck | string | number)[], separator: string): 
   return new Piece(parts.map((part) => duck`${part}`.text).join(separator));
 }
 
+/** A column whose name is not this program's own. */
+export function column(name: string): Duck {
+  return new Piece(`"${name.replaceAll('"', '""')}"`);
+}
+
 /** A name of this program's own: tables and columns that statements define. */
 export function named(name: string): Duck {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a name.`);

@@ -1,6 +1,8 @@
 import { ORDER_COLUMNS, USER_COLUMNS } from "../../contract/analysis/condition.ts";
 import type { NumberOf, Source } from "../../contract/analysis/question.ts";
-import { type Duck, duck, named } from "./duck-sql.ts";
+import { NAME } from "../../domain/event/metadata.ts";
+import { propertyColumn } from "../../domain/lake-properties.ts";
+import { column, type Duck, duck, named } from "./duck-sql.ts";
 import { refused, shown } from "./refusal.ts";
 
 /**
@@ -16,8 +18,6 @@ export type Field =
 
 /** Which fields there are: those of events, of orders, or of users alone. */
 export type Scope = Source["source"] | "user";
-
-const PROPERTY_NAME = /^[A-Za-z$][A-Za-z0-9_]{0,49}$/;
 
 export function readField(text: string, scope: Scope): Field {
   if (typeof text !== "string") throw refused(`${shown(text)} is not a field: name one as text.`);
@@ -51,7 +51,9 @@ export function textField(field: Field, scope: Scope): Duck {
     case "event_name":
       return scope === "order" ? duck`'order'` : duck`e.event`;
     case "event":
-      return duck`coalesce(json_extract_string(e.properties, ${pathTo(field.name)}), '')`;
+      return scope === "event"
+        ? duck`coalesce(e.${column(propertyColumn(field.name))}, '')`
+        : duck`coalesce(json_extract_string(e.properties, ${pathTo(field.name)}), '')`;
     case "user":
       return duck`coalesce(json_extract_string(u.properties, ${pathTo(field.name)}), '')`;
     case "order":
@@ -113,7 +115,7 @@ function isText(name: (typeof USER_COLUMNS)[number]): boolean {
 }
 
 function propertyName(name: string): string {
-  if (typeof name === "string" && PROPERTY_NAME.test(name)) return name;
+  if (typeof name === "string" && NAME.test(name)) return name;
   throw refused(
     `${shown(name)} is not a property: names have up to 50 letters, digits and _, and begin with a letter or $.`,
   );

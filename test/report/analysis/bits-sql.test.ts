@@ -33,9 +33,9 @@ const DAYS = Array.from({ length: 65 }, (_, at) => new Date(Date.UTC(2026, 0, 1 
 
 test.each([64, 65])("users of each of %i days are counted, whether they fit into one number or not", async (days) => {
   const events = DAYS.flatMap((day, at) => ["a", "b"].slice(0, (at % 2) + 1).map((clientId) => ({ clientId, day })));
-  await views.run('create or replace table events (client_id varchar, event varchar, type varchar, "day" date)');
+  await views.run('create or replace table event_rows (client_id varchar, event varchar, type varchar, "day" date)');
   for (const { clientId, day } of events)
-    await views.run(`insert into events values ('${clientId}', 'e', 'track', date '${day}')`);
+    await views.run(`insert into event_rows values ('${clientId}', 'e', 'track', date '${day}')`);
   const question: EventsQuestion = {
     date_list: [DAYS[0]!, DAYS[days - 1]!],
     by: "day",

@@ -1,4 +1,6 @@
 import { DuckDBInstance } from "@duckdb/node-api";
+import { propertiesNamedIn, propertyColumn } from "../../../src/domain/lake-properties.ts";
+import { propertyText } from "../../../src/lake/lake-statements.ts";
 import type { Row } from "../../../src/report/analysis/row.ts";
 import { dayOf } from "../oracle-days.ts";
 import { localText, type Market, TEXT_COLUMNS } from "./market.ts";
@@ -11,7 +13,7 @@ export type Views = {
 };
 
 const TABLES = [
-  `create or replace table events (client_id varchar, event varchar, type varchar, "time" timestamp, local_time timestamp,
+  `create or replace table event_rows (client_id varchar, event varchar, type varchar, "time" timestamp, local_time timestamp,
     "day" date, received_time timestamp, properties varchar, event_id uuid)`,
   `create or replace table users (client_id varchar, registered_time timestamp, registered_day date, touched_time timestamp,
     cohort_day date, version bigint, properties varchar, ${TEXT_COLUMNS.map((name) => `${name} varchar`).join(", ")})`,
@@ -34,11 +36,15 @@ export async function openViews(): Promise<Views> {
     prepared.bindVarchar(1, JSON.stringify(rows));
     if (rows.length > 0) await prepared.run();
   };
+  const clear = async () => {
+    for (const table of TABLES) await connection.run(table);
+  };
+  await clear();
   return {
     load: async (market) => {
-      for (const table of TABLES) await connection.run(table);
+      await clear();
       await insert(
-        "events",
+        "event_rows",
         market.events.map((event) => eventRow(event, market.zone)),
       );
       await insert(
@@ -50,7 +56,11 @@ export async function openViews(): Promise<Views> {
         market.users.map((user) => userRow(user, market.zone)),
       );
     },
-    run: async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJson() as Row[],
+    run: async (statement) => {
+      const named = propertiesNamedIn(statement).map((name) => `${propertyText(name)} as "${propertyColumn(name)}"`);
+      await connection.run(`create or replace view events as select ${["*", ...named].join(", ")} from event_rows`);
+      return (await connection.runAndReadAll(statement)).getRowObjectsJson() as Row[];
+    },
     close: () => {
       connection.closeSync();
       instance.closeSync();

@@ -9,7 +9,7 @@ type NameListProps = { known: KnownNames; onInsert: (text: string) => void };
 export function NameList({ known, onInsert }: NameListProps) {
   const text = useTexts(texts);
   const properties = (scope: "event" | "user") =>
-    known.properties.filter((one) => one.scope === scope).map(({ name }) => propertyName(name));
+    known.properties.filter((one) => one.scope === scope).map(propertyName);
   return (
     <aside className="card stack tight sql-names" aria-label={text.names}>
       <h2>{text.names}</h2>

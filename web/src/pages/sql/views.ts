@@ -25,15 +25,21 @@ export const COLUMN_NAMES: readonly Name[] = [...Object.keys(VIEWS), ...new Set(
 
 export const eventName = (name: string): Name => ({ name, text: `'${name}'` });
 
-/**
- * A property as text. Names have letters, digits, _ and $, so that they need no escape. The operator `->>` is shorter, but
- * binds less than `=`, which surprises everybody.
- */
-export const propertyName = (name: string): Name => ({ name, text: `json_extract_string(properties, '$."${name}"')` });
+type Property = KnownNames["properties"][number];
 
+/**
+ * A property as text: of an event its column, of a user taken out of the JSON. Names have letters, digits, _ and $, so that
+ * they need no escape. The operator `->>` is shorter, but binds less than `=`, which surprises everybody.
+ */
+export function propertyName({ scope, name }: Pick<Property, "scope" | "name">): Name {
+  return { name, text: scope === "event" ? `"event$${name}"` : `json_extract_string(properties, '$."${name}"')` };
+}
+
+/** Of an event and a user that have a property of the same name, the event's is completed. */
 export function allNames({ events, properties }: KnownNames): Name[] {
-  const names = [...new Set(properties.map(({ name }) => name))];
-  return [...COLUMN_NAMES, ...events.map(eventName), ...names.map(propertyName)];
+  const ofEvents = properties.filter(({ scope }) => scope === "event");
+  const others = properties.filter(({ name }) => !ofEvents.some((one) => one.name === name));
+  return [...COLUMN_NAMES, ...events.map(eventName), ...[...ofEvents, ...others].map(propertyName)];
 }
 
 const SUGGESTIONS_MAX = 8;

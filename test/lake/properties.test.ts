@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { loadStoredProperties } from "../../src/db/lake-file.ts";
+import { type AskAnswer, ask } from "../../src/lake/ask.ts";
+import { viewsOf } from "../../src/lake/lake-views.ts";
+import { verifyLake } from "../../src/lake/verify.ts";
+import { MIB } from "../../src/limits.ts";
+import { DAY_MS, HOUR_MS, NOW_MS, track } from "../db/apply-stage.ts";
+import { LakeStage, OLD_MS } from "./lake-stage.ts";
+
+let stage: LakeStage;
+beforeAll(async () => {
+  stage = await LakeStage.open();
+});
+beforeEach(async () => {
+  stage.hotDays = 0;
+  await stage.begin();
+});
+afterAll(() => stage.close());
+
+/** Sends events with these properties and has them written as a part. */
+async function part(all: readonly object[], at = NOW_MS): Promise<void> {
+  await stage.apply.collect(
+    "a",
+    all.map((properties, index) => track("e", properties, at - index)),
+    { at },
+  );
+  await stage.apply.applyAll();
+  await stage.lake.catchUp();
+}
+
+const events = async () => (await stage.files()).filter(({ kind }) => kind === "events");
+const repeated = (count: number, properties: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => properties(index));
+
+async function put(statement: string): Promise<AskAnswer> {
+  const files = (await stage.files()).map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
+  return ask({
+    views: viewsOf(files, "Asia/Shanghai", statement),
+    files: files.map(({ path }) => path),
+    statement,
+    rowsMax: 1_000,
+    msMax: 60_000,
+    memoryBytes: 256 * MIB,
+    threads: 2,
+    root: stage.folder.root,
+    diskBytes: 1_000 * MIB,
+  });
+}
+
+const rowsOf = (answer: AskAnswer) => (answer.kind === "rows" ? answer.rows : answer);
+
+test("a frequent text is a column of the file, whatever else a few events have in its place", async () => {
+  await stage.apply.register("a");
+  const odd = [{ server: 7 }, { server: null }, { server: ["s1", 2] }, { server: "" }, { server: true }, {}];
+  await part([...repeated(40, (n) => ({ server: `s${n % 4}`, n })), ...odd]);
+  expect((await events()).map(({ properties }) => properties)).toEqual([["server"]]);
+  // An independent reader compares each with the JSON.
+  const { lake, tables } = await stage.both();
+  expect(lake).toEqual(tables);
+});
+
+test("a statement finds a property by its column, in files that have it and in others", async () => {
+  await stage.apply.register("a");
+  await part(repeated(40, (n) => ({ server: `s${n % 4}`, Mode: "solo", n })));
+  await part([{ server: "s9", mode: 1.5 }, { n: 5 }], NOW_MS + HOUR_MS);
+  expect((await events()).map(({ properties }) => properties)).toEqual([["Mode", "server"], []]);
+  const counted = `select "event$server", count(*) from events group by 1 order by 1 nulls last`;
+  expect(rowsOf(await put(counted))).toEqual([
+    ...["s0", "s1", "s2", "s3"].map((name) => [name, "10"]),
+    ["s9", "1"],
+    [null, "1"],
+  ]);
+  // The file has a column for Mode, which is another property.
+  expect(rowsOf(await put(`select e.event$mode, count(*) from events e group by 1 order by 1 nulls last`))).toEqual([
+    ["1.5", "1"],
+    [null, "41"],
+  ]);
+  expect(rowsOf(await put(`select "event$Mode", "event$n" from events where "event$server" = 's3' limit 1`))).toEqual([
+    ["solo", expect.any(String)],
+  ]);
+  expect(rowsOf(await put("select count(*) from orders"))).toEqual([["0"]]);
+  expect(() => viewsOf([], "UTC", `select "event$Mode", "event$mode" from events`)).toThrow(
+    "The properties Mode and mode differ only in upper and lower case: ask for one of them.",
+  );
+});
+
+test("without any file, a property is empty", async () => {
+  expect(rowsOf(await put(`select "event$server" from events`))).toEqual([]);
+});
+
+test("a merged file keeps the columns of its parts", async () => {
+  await stage.apply.register("a");
+  for (let n = 0; n < 8; n += 1)
+    await part(
+      repeated(8, () => ({ server: `s${n}`, n })),
+      NOW_MS + n * 1_000,
+    );
+  await stage.lake.turn({ signal: new AbortController().signal, forMs: 60_000 });
+  expect((await events()).map(({ rows, properties }) => [rows, properties])).toEqual([[64, ["server"]]]);
+  const { lake, tables } = await stage.both();
+  expect(lake).toEqual(tables);
+});
+
+test("a cold day that is written again keeps its columns, and fills them for what came later", async () => {
+  stage.hotDays = 3;
+  await stage.begin();
+  const { apply, lake } = stage;
+  await apply.register("a");
+  await part(
+    repeated(8, (n) => ({ server: `s${n % 2}`, n })),
+    OLD_MS,
+  );
+  await lake.catchUp();
+  expect(await lake.freeze()).toBe(true);
+  await part([{ server: "late" }], OLD_MS + HOUR_MS);
+  stage.nowMs += DAY_MS;
+  await lake.catchUp();
+  expect((await events()).map(({ rows, properties }) => [rows, properties])).toEqual([[9, ["server"]]]);
+  expect((await stage.rowsOf("events")).filter(({ properties }) => `${properties}`.includes("late"))).toHaveLength(1);
+});
+
+test("the properties that nearly all rows have as columns are told", async () => {
+  await stage.apply.register("a");
+  const { pool, app } = stage.apply;
+  expect([...(await loadStoredProperties(pool, app.appId))]).toEqual([]);
+  await part(repeated(40, (n) => ({ server: `s${n % 4}`, mode: "solo" })));
+  await part(
+    repeated(10, () => ({ mode: "duo" })),
+    NOW_MS + HOUR_MS,
+  );
+  expect([...(await loadStoredProperties(pool, app.appId))]).toEqual(["mode"]);
+});
+
+test("verify names a day in whose file a column differs from the property", async () => {
+  const { apply, folder, engine } = stage;
+  await apply.register("a");
+  await part(repeated(8, (n) => ({ server: "s", mode: `m${n % 2}` })));
+  const outcomes = async () => {
+    const { days } = await verifyLake({ pool: apply.pool, folder, engine }, apply.app.appId);
+    return days.filter(({ kind }) => kind === "events").map(({ outcome }) => outcome);
+  };
+  expect(await outcomes()).toEqual(["equal"]);
+  const [file] = await events();
+  const path = folder.pathOf(file!);
+  await engine.row(`copy (select * replace ('x' as "event$mode") from read_parquet('${path}', hive_partitioning = false))
+    to '${path}' (format parquet)`);
+  expect(await outcomes()).toEqual(["different"]);
+});
