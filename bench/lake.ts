@@ -7,8 +7,10 @@ import { elapsedMs, systemClock } from "../src/clock.ts";
 import type { EventsQuestion } from "../src/contract/analysis/events.ts";
 import { onConnection } from "../src/db/engine/pool.ts";
 import { openEventDays } from "../src/db/event-day.ts";
+import { loadStoredProperties } from "../src/db/lake-file.ts";
 import { addDays } from "../src/domain/calendar.ts";
 import { Asker } from "../src/lake/asker.ts";
+import { WRITING_THREADS } from "../src/lake/engine.ts";
 import { EngineProcess } from "../src/lake/engine-process.ts";
 import { Lake } from "../src/lake/lake.ts";
 import { LakeFolder } from "../src/lake/lake-folder.ts";
@@ -54,7 +56,7 @@ export async function measureLake(setup: Setup): Promise<Measured> {
       bytesPerEvent = (await bytesOf(stage)) / events;
       tableBytesPerEvent = (await tableBytesOf(stage)) / events;
       copyPerS = (events * 1_000) / (await timed(() => copyOut(stage)));
-      for (const asked of questions(days, stage.appId)) {
+      for (const asked of questions(days, stage.appId, await loadStoredProperties(stage.pool, stage.appId))) {
         const answer = answers.get(asked.name) ?? { asked, points: [], plainMs: 0 };
         answers.set(asked.name, answer);
         answer.points.push({ scale, perUnit: await medianMs(() => put(stage, asked.statement)) });
@@ -126,7 +128,7 @@ async function withLake(setup: Setup, work: (stage: Stage) => Promise<void>): Pr
   await withDatabase(setup.dataDir, async (pool) => {
     const folder = await LakeFolder.open(join(setup.dataDir, "lake"));
     const limits = { memoryBytes: MEMORY_BYTES, threads: availableParallelism(), root: folder.root };
-    const [engine, answering] = [new EngineProcess(limits), new EngineProcess(limits)];
+    const [engine, answering] = [new EngineProcess({ ...limits, threads: WRITING_THREADS }), new EngineProcess(limits)];
     const journal = { id: "bench", partitionOf: () => 0 };
     const parts = {
       pool,
@@ -233,9 +235,9 @@ function rangeOf(days: readonly string[]): Pick<EventsQuestion, "date_list"> {
   return { date_list: [days.at(-1)!, days[0]!] };
 }
 
-function questions(days: readonly string[], appId: number): Asked[] {
+function questions(days: readonly string[], appId: number, stored: ReadonlySet<string>): Asked[] {
   const range = rangeOf(days);
-  const events = (question: Omit<EventsQuestion, "date_list">) => textOf(eventsSql({ ...range, ...question }));
+  const events = (question: Omit<EventsQuestion, "date_list">) => textOf(eventsSql({ ...range, ...question }, stored));
   const ofApp = `from event where app_id = ${appId} and event = 'level_up' and type = 'track'`;
   return [
     {

@@ -8,7 +8,7 @@ export function fitsBits(buckets: number): boolean {
   return buckets <= BITS;
 }
 
-const BITS = 64;
+export const BITS = 64;
 const BYTE = 8;
 
 /** All buckets of a group's rows, from the number of each row's bucket. */
@@ -22,9 +22,11 @@ export function bitsOf(index: Duck): Duck {
  */
 export function countBits({ table, bits, keys, buckets }: CountedBits): Duck {
   const columns = (...more: readonly Duck[]) => listed([...keys, ...more]);
-  const bytes = duck`select ${columns(duck`byte`, duck`(${bits} >> cast(byte * ${BYTE} as ubigint)) & 255 as marks`, duck`count(*) as users`)}
+  const marks = duck`(${bits} >> cast(byte * ${BYTE} as ubigint)) & 255`;
+  const bytes = duck`select ${columns(duck`byte`, duck`${marks} as marks`, duck`count(*) as users`)}
 from ${table}
 cross join range(0, ${Math.ceil(buckets / BYTE)}) as b(byte)
+where ${marks} <> 0
 group by all`;
   return clauses([
     duck`select ${columns(duck`byte * ${BYTE} + bit as index`, duck`cast(sum(users) as bigint) as users`)}

@@ -4,19 +4,20 @@ import { bitsOf, countBits, fitsBits } from "./bits-sql.ts";
 import { clauses, type Duck, duck, lines, listed, named, type Table, unionOf, withTables } from "./duck-sql.ts";
 import { exactNumber, isOfUser, readField, textField } from "./field.ts";
 import { letterOf, parseFormula } from "./formula.ts";
+import { groupBitLines, groupBitTables } from "./group-bits-sql.ts";
 import { topOf } from "./group-sql.ts";
 import { bucketAt, bucketIndex, bucketOfRow, bucketsOf, daysOf, earlierRange, type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { segmentTable } from "./segment-sql.ts";
-import { checkSource, rowsOf } from "./source-sql.ts";
+import { checkSource, type Reading, rowsOf } from "./source-sql.ts";
 
 /**
  * How many events, by what. Each series is first reduced to what its measure needs, which the number of groups and not of
  * events limits: sums by bucket and group, or one row per user where users are counted. Only percentiles keep every value.
  * From these rows follow the groups that are shown, then the cells: with a bucket, and without one for the whole range.
  */
-export function eventsSql(question: EventsQuestion): Duck {
-  const asked = readEvents(question);
+export function eventsSql(question: EventsQuestion, stored: ReadonlySet<string> = new Set()): Duck {
+  const asked = { ...readEvents(question), stored };
   const tables = [
     ...segmentTable(question.segment, asked.range),
     ...asked.series.flatMap((one) => seriesTables(one, asked)),
@@ -37,6 +38,8 @@ export type AskedEvents = Omit<EventsQuestion, "series" | "split" | "top"> & {
   series: readonly AskedSeries[];
   split: readonly string[];
   top: number;
+  /** Properties of events that files have as columns of their own. */
+  stored?: ReadonlySet<string>;
 };
 
 export function readEvents(question: EventsQuestion): AskedEvents {
@@ -118,17 +121,19 @@ function seriesTables(series: AskedSeries, asked: AskedEvents): Table[] {
     const columns = hasRowPerUser(series, asked)
       ? [...groupColumns(series, asked), duck`e.client_id`, ...bitsColumn(period, asked)]
       : [...bucketColumn(asked), ...groupColumns(series, asked), ...measureColumns(series)];
-    const rows = rowsOf({
+    const reading: Reading = {
       source: series,
       range: period.range,
       columns,
       ofUser: asked.split.some((field) => isOfUser(readField(field, series.source))),
       inSegment: asked.segment !== undefined,
       isGrouped: series.measure !== "percentile",
-    });
-    const own = { name, of: rows };
+    };
+    if (hasGroupBits(series, asked))
+      return groupBitTables({ name, groups: groupNames(asked), values: groupValues(series, asked), reading });
+    const own = { name, of: rowsOf(reading) };
     if (!hasRowPerBucket(series, asked)) return [own];
-    const keys = listed([...asked.split.map((_, index) => groupName(index)), duck`client_id`]);
+    const keys = listed([...groupNames(asked), duck`client_id`]);
     return [
       own,
       { name: wholeName(series, period, asked), of: duck`select ${keys}, sum(n) as n from ${name} group by all` },
@@ -142,9 +147,19 @@ function wholeName(series: AskedSeries, period: Period, asked: AskedEvents): Duc
   return hasRowPerBucket(series, asked) ? duck`${name}_users` : name;
 }
 
+/** Whether the groups of a user are bits: nothing but users is counted, in the whole range, by columns with few values. */
+function hasGroupBits({ measure, source }: Series, { by, split, stored }: AskedEvents): boolean {
+  const hasFewValues = (name: string) => {
+    const field = readField(name, source);
+    return field.kind === "event_name" || (field.kind === "event" && stored?.has(field.name) === true);
+  };
+  return measure === "users" && source === "event" && by === "total" && split.length > 0 && split.every(hasFewValues);
+}
+
 /** Whether a user has one row in a group, with the buckets as bits, because nothing but users is counted. */
-function hasRowPerUser({ measure }: Series, { by, periods }: AskedEvents): boolean {
-  return measure === "users" && periods.every(({ range }) => fitsBits(bucketsOf(by, range).length));
+function hasRowPerUser(series: Series, asked: AskedEvents): boolean {
+  if (series.measure !== "users" || hasGroupBits(series, asked)) return false;
+  return asked.periods.every(({ range }) => fitsBits(bucketsOf(asked.by, range).length));
 }
 
 /** Whether a user has a row in each bucket and group. */
@@ -158,13 +173,15 @@ function bitsColumn({ range }: Period, { by }: AskedEvents): Duck[] {
 
 /** Of series with a row per user and group: the rows of the groups that are shown, and one per user for all others. */
 function lineTables(asked: AskedEvents): Table[] {
-  const names = asked.split.map((_, index) => groupName(index));
+  const names = groupNames(asked);
   const bits = asked.by === "total" ? [] : [duck`buckets`];
   return asked.series
-    .filter((series) => hasRowPerUser(series, asked))
+    .filter((series) => hasGroupBits(series, asked) || hasRowPerUser(series, asked))
     .flatMap((series) =>
       asked.periods.map((period) => {
         const table = tableName(series, period);
+        if (hasGroupBits(series, asked))
+          return { name: duck`${table}_lines`, of: groupBitLines({ name: table, groups: names }) };
         const shown = duck`select ${listed([duck`place`, ...names, ...bits])}
 from ${table}
 join shown using (${listed(names)})`;
@@ -185,15 +202,17 @@ function bucketColumn({ by }: AskedEvents): Duck[] {
   return by === "total" ? [] : [duck`${bucketOfRow(by)} as bucket`];
 }
 
-function groupColumns(series: Series, { split }: Pick<AskedEvents, "split">): Duck[] {
-  return split.map((name, index) => {
-    const field = readField(name, series.source);
-    return duck`${textField(field, series.source)} as ${groupName(index)}`;
-  });
+function groupColumns(series: Series, asked: AskedEvents): Duck[] {
+  const values = groupValues(series, asked);
+  return groupNames(asked).map((name, index) => duck`${values[index]!} as ${name}`);
 }
 
-function groupName(index: number): Duck {
-  return named(`group_${index + 1}`);
+function groupValues({ source }: Series, { split }: AskedEvents): Duck[] {
+  return split.map((name) => textField(readField(name, source), source));
+}
+
+function groupNames({ split }: Pick<AskedEvents, "split">): Duck[] {
+  return split.map((_, index) => named(`group_${index + 1}`));
 }
 
 function measureColumns(series: AskedSeries): Duck[] {
@@ -242,8 +261,10 @@ function measured(series: AskedSeries): { n: Duck; users: Duck; number: Duck; ra
 function shownGroups(asked: AskedEvents): Duck {
   const [first, ...others] = asked.series;
   const [now] = asked.periods;
-  const groups = listed(asked.split.map((_, index) => groupName(index)));
-  const ranked = duck`select ${groups}, ${measured(first!).rank} as rank from ${wholeName(first!, now!, asked)} group by all`;
+  const groups = listed(groupNames(asked));
+  const ranked = hasGroupBits(first!, asked)
+    ? duck`select ${groups}, users as rank from ${tableName(first!, now!)}`
+    : duck`select ${groups}, ${measured(first!).rank} as rank from ${wholeName(first!, now!, asked)} group by all`;
   const more = others.map((one) => duck`select distinct ${groups}, null from ${tableName(one, now!)}`);
   const all =
     more.length === 0
@@ -263,16 +284,16 @@ limit ${asked.top}`;
 
 /** Cells of the whole range, and those with a bucket. */
 function cellsOf(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
-  if (hasRowPerUser(series, asked)) return cellsOfUsers(series, period, asked);
+  if (hasGroupBits(series, asked) || hasRowPerUser(series, asked)) return cellsOfUsers(series, period, asked);
   const whole = cells({ series, period, asked, table: wholeName(series, period, asked), keys: [] });
   if (asked.by === "total") return [whole];
   return [whole, cells({ series, period, asked, table: tableName(series, period), keys: [duck`bucket`] })];
 }
 
-/** The same where a user has one row: the cells of buckets are counted by their bits. */
+/** The same where a user has one row: the cells of buckets are counted by their bits, those of groups have been. */
 function cellsOfUsers(series: AskedSeries, period: Period, asked: AskedEvents): Duck[] {
   const { by, split } = asked;
-  const lined = split.length > 0 ? [duck`place`, ...split.map((_, index) => groupName(index))] : [];
+  const lined = split.length > 0 ? [duck`place`, ...groupNames(asked)] : [];
   const table = split.length > 0 ? duck`${tableName(series, period)}_lines` : tableName(series, period);
   const cell = (bucket: Duck, users: Duck, from: Duck) => duck`select
   ${lines([
@@ -285,6 +306,7 @@ function cellsOfUsers(series: AskedSeries, period: Period, asked: AskedEvents): 
     duck`cast(null as varchar) as number`,
   ])}
 from ${from}`;
+  if (hasGroupBits(series, asked)) return [cell(duck`null`, duck`users`, table)];
   const whole = cell(
     duck`null`,
     duck`count(*) as users`,
@@ -320,7 +342,7 @@ function cells({
   keys: readonly Duck[];
 }): Duck {
   const { n, users, number } = measured(series);
-  const names = asked.split.map((_, index) => groupName(index));
+  const names = groupNames(asked);
   const isSplit = names.length > 0;
   // A user has one row in a group that is shown, and may have several in the others.
   const others = duck`count(distinct client_id) filter (where s.place is null)`;

@@ -30,7 +30,8 @@ export type Question<Asked extends object = object, Answer extends object = obje
   answer: TSchema;
   /** Names a number of the answer. */
   cell: TSchema;
-  sql: (question: Asked) => Duck;
+  /** `stored`: properties of events that files have as columns of their own, which makes reading them twice cheap. */
+  sql: (question: Asked, stored?: ReadonlySet<string>) => Duck;
   shape: (question: Asked, rows: readonly Row[]) => Answer;
   usersSql: (question: Asked, cell: Cell) => Duck;
 };

@@ -183,6 +183,7 @@ from (
     select place, group_1, byte, (buckets >> cast(byte * 8 as ubigint)) & 255 as marks, count(*) as users
     from a_lines
     cross join range(0, 1) as b(byte)
+    where (buckets >> cast(byte * 8 as ubigint)) & 255 <> 0
     group by all
   )
   cross join range(0, 8) as r(bit)

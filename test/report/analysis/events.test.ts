@@ -7,7 +7,7 @@ import { eventsUsersSql } from "../../../src/report/analysis/events-users.ts";
 import { usersAnswer } from "../../../src/report/analysis/users-sql.ts";
 import { openViews, type Views } from "./duck-views.ts";
 import { Luck, seeds } from "./luck.ts";
-import { randomMarket } from "./market.ts";
+import { PROPERTY_NAMES, randomMarket } from "./market.ts";
 import { expectedEvents, expectedUsers } from "./oracle-events.ts";
 import { randomEvents } from "./random-question.ts";
 
@@ -28,7 +28,9 @@ test("random questions about events get the answers that follow from the list of
     for (let index = 0; index < QUESTIONS; index += 1) {
       const { question, formulas } = randomEvents(luck, market);
       const name = `market ${seed}, question ${index}: ${JSON.stringify(question)}`;
-      const answer = eventsAnswer(question, await views.run(textOf(eventsSql(question))));
+      // In some files properties are columns of their own, which makes another statement.
+      const stored = new Set(index % 2 === 0 ? PROPERTY_NAMES : []);
+      const answer = eventsAnswer(question, await views.run(textOf(eventsSql(question, stored))));
       expect(answer, name).toEqual(expectedEvents(market, question, formulas));
       const line = luck.of(answer.lines.filter((one) => /^[A-Z]$/.test(one.name)));
       if (!line) continue;

@@ -14,6 +14,7 @@ import {
   usersBehindBody,
 } from "../../../contract/analysis/asked.ts";
 import { loadLakeApp } from "../../../db/lake-app.ts";
+import { loadStoredProperties } from "../../../db/lake-file.ts";
 import { type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
@@ -57,7 +58,7 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
     answer: askedAnswer(question.answer),
     run: async ({ body, request }) => {
       const { question: asked, saved } = await filled(context, body);
-      const sql = textOf(question.sql(asked));
+      const sql = textOf(question.sql(asked, await loadStoredProperties(context.pool, body.app_id)));
       const result = await put(context, request, { appId: body.app_id, statement: sql });
       return { answer: question.shape(asked, objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
