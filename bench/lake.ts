@@ -1,10 +1,9 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { finished } from "node:stream/promises";
 import type pg from "pg";
-import { to as copyTo } from "pg-copy-streams";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import type { EventsQuestion } from "../src/contract/analysis/events.ts";
+import { CopyOut } from "../src/db/engine/copy-out.ts";
 import { onConnection } from "../src/db/engine/pool.ts";
 import { openEventDays } from "../src/db/event-day.ts";
 import { loadStoredProperties } from "../src/db/lake-file.ts";
@@ -56,7 +55,7 @@ export async function measureLake(setup: Setup): Promise<Measured> {
       bytesPerEvent = (await bytesOf(stage)) / events;
       tableBytesPerEvent = (await tableBytesOf(stage)) / events;
       copyPerS = (events * 1_000) / (await timed(() => copyOut(stage)));
-      for (const asked of questions(days, stage.appId, await loadStoredProperties(stage.pool, stage.appId))) {
+      for (const asked of questions(days, stage.appId, await storedIn(stage, days))) {
         const answer = answers.get(asked.name) ?? { asked, points: [], plainMs: 0 };
         answers.set(asked.name, answer);
         answer.points.push({ scale, perUnit: await medianMs(() => put(stage, asked.statement)) });
@@ -213,8 +212,8 @@ async function tableBytesOf({ pool }: Stage): Promise<number> {
 
 async function copyOut({ pool, appId }: Stage): Promise<void> {
   await onConnection(pool, async (client) => {
-    const rows = client.query(copyTo(`copy (select * from event where app_id = ${appId}) to stdout`));
-    await finished(rows.resume());
+    const rows = client.query(new CopyOut(`copy (select * from event where app_id = ${appId}) to stdout`));
+    for await (const _ of rows);
   });
 }
 
@@ -233,6 +232,10 @@ const COUNTS: Omit<EventsQuestion, "date_list"> = {
 
 function rangeOf(days: readonly string[]): Pick<EventsQuestion, "date_list"> {
   return { date_list: [days.at(-1)!, days[0]!] };
+}
+
+function storedIn({ pool, appId }: Stage, days: readonly string[]): Promise<Set<string>> {
+  return loadStoredProperties(pool, { appId, fromDay: days.at(-1)!, toDay: days[0]! });
 }
 
 function questions(days: readonly string[], appId: number, stored: ReadonlySet<string>): Asked[] {

@@ -92,11 +92,15 @@ export async function loadLakeTotals(executor: Executor): Promise<LakeTotal[]> {
   );
 }
 
-/** The properties of events that nearly all rows of an app's files have as columns of their own. */
-export async function loadStoredProperties(executor: Executor, appId: number): Promise<Set<string>> {
+/** The properties of events that nearly all rows of some days have as columns of their own. */
+export async function loadStoredProperties(
+  executor: Executor,
+  { appId, fromDay, toDay }: { appId: number; fromDay: string; toDay: string },
+): Promise<Set<string>> {
   const stored = await query<{ name: string }>(
     executor,
-    sql`with own as (select rows, properties from lake_file where app_id = ${appId} and kind = 'events')
+    sql`with own as (select rows, properties from lake_file
+        where app_id = ${appId} and kind = 'events' and day between ${fromDay}::date and ${toDay}::date)
       select name from own, jsonb_array_elements_text(own.properties) name group by name
       having sum(rows) >= 0.9 * (select sum(rows) from own)`,
   );

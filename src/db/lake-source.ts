@@ -11,7 +11,7 @@ import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 /** What is read of an app for the lake; the columns follow src/lake/lake-tables.ts. */
 
-const EVENT_COLUMNS = sql`e.day, e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, e.properties, e.fingerprint`;
+const EVENT_COLUMNS = sql`e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, e.properties, e.fingerprint`;
 
 /**
  * What stands before and after a value in CSV. Properties are full of the usual quotes, each of which would be doubled: with
@@ -24,7 +24,7 @@ const CSV = `format csv, quote '${CSV_QUOTE}'`;
 export type NewEvents = { appId: number; days: readonly string[]; fromMs: number; untilMs: number; late: number };
 
 export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): CopyOut {
-  const received = sql`select ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
+  const received = sql`select e.day, ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
     and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
   if (late === 0) return readCsv(tx, received);
   // What was noted and lies in the range is read once, by its key.
@@ -32,7 +32,7 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
     and n.client_id = e.client_id and n.at_ms = e.at_ms and n.fingerprint = e.fingerprint)`;
   return readCsv(
     tx,
-    sql`${received} and not ${isNoted} union all select ${EVENT_COLUMNS} from (
+    sql`${received} and not ${isNoted} union all select e.day, ${EVENT_COLUMNS} from (
         select * from lake_late where app_id = ${appId} order by day, client_id, at_ms, fingerprint limit ${late}) l
       join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day and e.at_ms = l.at_ms
         and e.fingerprint = l.fingerprint`,
@@ -54,7 +54,8 @@ const ZONES_MS = 16 * 3_600_000;
 type Source = (day: LakeDay, receivedBeforeMs: number) => Sql;
 
 const SOURCES: Readonly<Record<LakeDay["kind"], Source>> = {
-  events: ({ appId, day }, receivedBeforeMs) => sql`select ${EVENT_COLUMNS} from event e
+  // Their one day is known, and would have to be written a million times.
+  events: ({ appId, day }, receivedBeforeMs) => sql`select null::date as day, ${EVENT_COLUMNS} from event e
     where e.app_id = ${appId} and e.day = ${day}::date and e.received_at_ms < ${receivedBeforeMs}::bigint`,
   users: ({
     appId,
@@ -97,7 +98,7 @@ function isOneOf(days: readonly string[]): Sql {
   return sql`e.day in (${listed(days.map((day) => sql`${day}::date`))})`;
 }
 
-/** The database quotes an empty text, and not null: so they differ. */
+/** The database quotes an empty text and not null, so that the two can be told apart. */
 function readCsv(tx: pg.PoolClient, rows: Sql): CopyOut {
   return tx.query(new CopyOut(`copy (${withLiterals(rows)}) to stdout (${CSV})`));
 }

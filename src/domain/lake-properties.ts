@@ -8,53 +8,81 @@ import { NAME } from "./event/metadata.ts";
 const COLUMNS = 8;
 /** The least share of a file's events that have a property with a column. */
 const SHARE = 1 / 20;
-/** How many events each value of such a property has at least, on average. */
-const EVENTS_PER_VALUE = 4;
+/** How many users each value of such a property has at least, on average: an id, or the name of a device, has one. */
+const USERS_PER_VALUE = 4;
 const VALUES = 256;
 
-type Seen = { name: string; events: number; values: Set<unknown> };
+/** An event by which the columns of a file are chosen; `properties` as JSON. */
+export type SampledEvent = { clientId: string; properties: string };
 
-/** Chooses them by the properties of some events of a file, as JSON texts. */
-export function chooseProperties(samples: readonly string[]): string[] {
+/** `users`: of each value, those who have it, once each. */
+type Seen = { name: string; events: number; values: Set<unknown>; users: Set<string> };
+
+/** Chooses them by some events of a file. */
+export function chooseProperties(sample: readonly SampledEvent[]): string[] {
   const seen = new Map<string, Seen>();
-  for (const sample of samples) {
-    for (const [name, value] of Object.entries(JSON.parse(sample) as object)) {
-      if (typeof value !== "string" && typeof value !== "boolean") continue;
-      const one = seen.get(name) ?? { name, events: 0, values: new Set() };
+  for (const { clientId, properties } of sample) {
+    for (const [name, value] of Object.entries(JSON.parse(properties) as object)) {
+      if ((typeof value !== "string" && typeof value !== "boolean") || !NAME.test(name)) continue;
+      const one = seen.get(name) ?? { name, events: 0, values: new Set(), users: new Set() };
       one.events += 1;
       one.values.add(value);
+      one.users.add(`${clientId}\n${value}`);
       seen.set(name, one);
     }
   }
-  const isRepeated = ({ events, values }: Seen) => values.size <= VALUES && values.size * EVENTS_PER_VALUE <= events;
-  return mostOf([...seen.values()].filter(isRepeated), samples.length);
+  const isWorthIt = ({ events, values, users }: Seen) =>
+    events >= sample.length * SHARE &&
+    values.size > 1 &&
+    values.size <= VALUES &&
+    values.size * USERS_PER_VALUE <= users.size;
+  return firstOf([...seen.values()].filter(isWorthIt));
 }
 
-/** The columns of a file that is made of others. */
-export function mergeProperties(files: readonly { rows: number; properties: readonly string[] }[]): string[] {
-  const seen = new Map<string, number>();
-  for (const { rows, properties } of files) for (const name of properties) seen.set(name, (seen.get(name) ?? 0) + rows);
-  return mostOf(
-    [...seen].map(([name, events]) => ({ name, events })),
-    files.reduce((sum, { rows }) => sum + rows, 0),
+/**
+ * The app's own properties come before those that every SDK sends, then the most frequent ones. Engines ignore case in the
+ * names of columns: of properties that differ only in case, the first has the column.
+ */
+function firstOf(seen: readonly Seen[]): string[] {
+  const inOrder = [...seen].sort(
+    (a, b) => Number(isPreset(a.name)) - Number(isPreset(b.name)) || b.events - a.events || (a.name < b.name ? -1 : 1),
   );
-}
-
-/** Engines take columns for the same whose names differ only in case: of such properties, the most frequent one gets it. */
-function mostOf(seen: readonly { name: string; events: number }[], all: number): string[] {
-  const frequent = seen.filter(({ name, events }) => NAME.test(name) && events >= all * SHARE);
-  const inOrder = frequent.sort((a, b) => b.events - a.events || (a.name < b.name ? -1 : 1));
   const names = new Map<string, string>();
   for (const { name } of inOrder) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
   return [...names.values()].slice(0, COLUMNS);
 }
 
-/** The column of a property, in files and in views. */
+function isPreset(name: string): boolean {
+  return name.startsWith("$");
+}
+
+/** The column of a property in files. Some engines know no names with a `$`. */
+export function storedColumn(name: string): string {
+  return isPreset(name) ? `preset_${name.slice(1)}` : `property_${name}`;
+}
+
+/** The column of a property in views. */
 export function propertyColumn(name: string): string {
   return `event$${name}`;
 }
 
-/** The properties that a statement names by their columns. */
+const NAMED = /\bevent\$([A-Za-z$][A-Za-z0-9_]{0,49})/g;
+const LITERAL = /('(?:[^']|'')*')/;
+
+/** The properties that a statement names by their columns in views. */
 export function propertiesNamedIn(statement: string): string[] {
-  return [...new Set([...statement.matchAll(/\bevent\$([A-Za-z$][A-Za-z0-9_]{0,49})/g)].map(([, name]) => name!))];
+  const names = new Set<string>();
+  outsideLiterals(statement, (part) => {
+    for (const [, name] of part.matchAll(NAMED)) names.add(name!);
+    return part;
+  });
+  return [...names];
+}
+
+/** A statement in which everything but literals is changed. */
+export function outsideLiterals(statement: string, change: (part: string) => string): string {
+  return statement
+    .split(LITERAL)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join("");
 }

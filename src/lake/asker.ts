@@ -9,7 +9,7 @@ import { GIB, LIMITS } from "../limits.ts";
 import type { AskAnswer, AskTask } from "./ask.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { makeTempFolder, pathIn, readLakeId, roomIn } from "./lake-folder.ts";
-import { viewsOf } from "./lake-views.ts";
+import { viewsFor } from "./lake-views.ts";
 
 /** A question about one app. `read`: where the list of files is read. */
 export type LakeQuestion = {
@@ -112,18 +112,16 @@ export class Asker {
         throw new ApiError("badParameter", "Another process of this installation writes the lake: ask that one.");
       const files = await loadLakeFiles(read, { appId: app.appId });
       const viewed = files.map((file) => ({ ...file, path: pathIn(root, file) }));
-      const answer = await this.#run(question, {
-        views: viewsOf(viewed, app.timeZone, question.statement),
-        files: viewed.map(({ path }) => path),
-      });
+      const asked = viewsFor(viewed, { zone: app.timeZone, statement: question.statement });
+      const answer = await this.#run(question, { ...asked, files: viewed.map(({ path }) => path) });
       if (answer.kind === "rows") return { ...answer, writtenUntilMs: state.writtenUntilMs };
       if (answer.reason !== "file" || attempt === 2) throw refusal(answer);
     }
   }
 
-  async #run(question: Spooling, views: Pick<AskTask, "views" | "files">): Promise<AskAnswer> {
+  async #run(question: Spooling, asked: Pick<AskTask, "views" | "files" | "statement">): Promise<AskAnswer> {
     const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
-    const { statement, rowsMax = LIMITS.questionRows, signal, into } = question;
+    const { rowsMax = LIMITS.questionRows, signal, into } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
     const cancel = () => {
@@ -141,7 +139,7 @@ export class Asker {
     try {
       const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
       const spooling = into === undefined ? {} : { into };
-      return await engine.ask({ ...limits, ...views, diskBytes, statement, rowsMax, msMax, ...spooling });
+      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...spooling });
     } finally {
       ended.abort();
       await guard;

@@ -14,7 +14,6 @@ import { loadLakeMarks, settleLakeMark } from "../db/lake-mark.ts";
 import { deleteReadEvents, readDay, stageReadEvents } from "../db/lake-source.ts";
 import { addDays } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
-import { mergeProperties } from "../domain/lake-properties.ts";
 import { keptRows } from "./cold-statements.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { fileName, type LakeFolder } from "./lake-folder.ts";
@@ -132,14 +131,7 @@ export class ColdWriter {
     const isMore = copied.rowCount > 0;
     if (files.length === 0 && !isMore) return undefined;
     const packed = await (files.length > 0
-      ? engine.repack({
-          kind,
-          files,
-          gone,
-          csv: isMore ? csv : undefined,
-          properties: mergeProperties(old),
-          path,
-        })
+      ? engine.repack({ kind, files, gone, csv: isMore ? csv : undefined, path })
       : engine.pack({ kind, csv, days: [{ day, path }] }).then(([only]) => only!));
     const kept =
       files.length > 0 ? await engine.row(sumsOfRows(kind, `(${keptRows(namesOf(kind), files, gone)})`)) : [];

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { GoneUser } from "../db/cold-event.ts";
 import type { LakeKind } from "../domain/lake.ts";
-import { chooseProperties } from "../domain/lake-properties.ts";
+import { chooseProperties, type SampledEvent } from "../domain/lake-properties.ts";
 import { messageOf } from "../errors.ts";
 import { keptRows } from "./cold-statements.ts";
 import { makeFolderOf, makeTempFolder, settleFile } from "./lake-folder.ts";
@@ -14,8 +14,8 @@ type Package = typeof import("@duckdb/node-api");
 
 /** Rows of one table that wait in a file as CSV, and the file that each of their days becomes. */
 export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: string; path: string }[] };
-/** Files of one table and day that become one, with columns for some properties of events. */
-export type MergeTask = { kind: LakeKind; files: readonly string[]; properties: readonly string[]; path: string };
+/** Files of one table and day that become one. */
+export type MergeTask = { kind: LakeKind; files: readonly string[]; path: string };
 /** The file that a cold day becomes: of its old files, without users who are gone, and of rows that wait as CSV, if there are any. */
 export type RepackTask = MergeTask & {
   gone: readonly GoneUser[];
@@ -24,10 +24,14 @@ export type RepackTask = MergeTask & {
 export type Rows = (readonly unknown[])[];
 export type Packed = { rows: number; bytes: number; properties: readonly string[] };
 
-type Written = { kind: LakeKind; rows: string; properties: readonly string[]; path: string };
+/**
+ * Rows of a file. Those of other files lie in the order of these: then the first ones are of one event, and a sample must be
+ * taken from all.
+ */
+type FileRows = { kind: LakeKind; rows: string; path: string; isSorted: boolean };
 
 /** Events by which the columns of a file are chosen, and how large the properties of each may be. */
-const SAMPLE = { rows: 1_000, bytes: 16_384 } as const;
+const SAMPLE = { rows: 2_000, bytes: 16_384 } as const;
 
 /**
  * Threads that write files. With a second one, the first asks for work all the while that there is none: a fifth of the
@@ -76,25 +80,28 @@ export class Engine {
     return withLargeRows((rowBytesMax) => this.#pack(task, rowBytesMax));
   }
 
-  async repack({ kind, files, gone, csv, properties, path }: RepackTask): Promise<Packed> {
+  async repack({ kind, files, gone, csv, path }: RepackTask): Promise<Packed> {
     const kept = keptRows(namesOf(kind), files, gone);
     return withLargeRows((rowBytesMax) => {
       const added =
         csv === undefined ? "" : ` union all select ${columnsOf(kind)} from ${rowsOfCsv(kind, csv, rowBytesMax)}`;
-      return this.#write({ kind, rows: `${kept}${added}`, properties, path });
+      return this.#write({ kind, rows: `${kept}${added}`, path, isSorted: true });
     });
   }
 
   async #pack({ kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
     const source = rowsOfCsv(kind, csv, rowBytesMax);
+    const received = { kind, isSorted: false };
     if (days.length === 1)
-      return [await this.#packRows(kind, `select ${columnsOf(kind)} from ${source}`, days[0]!.path)];
+      return [
+        await this.#write({ ...received, rows: `select ${columnsOf(kind)} from ${source}`, path: days[0]!.path }),
+      ];
     await this.#connection.run(`create or replace temp table spooled as select * from ${source}`);
     try {
       const packed: Packed[] = [];
       for (const { day, path } of days) {
         const rows = `select ${columnsOf(kind)} from spooled where "day" = ${quoted(day)}`;
-        packed.push(await this.#packRows(kind, rows, path));
+        packed.push(await this.#write({ ...received, rows, path }));
       }
       return packed;
     } finally {
@@ -102,21 +109,9 @@ export class Engine {
     }
   }
 
-  async #packRows(kind: LakeKind, rows: string, path: string): Promise<Packed> {
-    const properties = kind === "events" ? chooseProperties(await this.#sampleOf(rows)) : [];
-    return this.#write({ kind, rows, properties, path });
-  }
-
-  /** Properties of the first rows. These come in the order of their receipt, so that any event may be among them. */
-  async #sampleOf(rows: string): Promise<string[]> {
-    const { rows: limit, bytes } = SAMPLE;
-    const sample = `select properties from (${rows}) where strlen(properties) <= ${bytes} limit ${limit}`;
-    return (await this.#connection.runAndReadAll(sample)).getRows().map(([properties]) => properties as string);
-  }
-
-  async merge({ kind, files, properties, path }: MergeTask): Promise<Packed> {
+  async merge({ kind, files, path }: MergeTask): Promise<Packed> {
     const rows = `select ${namesOf(kind)} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
-    return this.#write({ kind, rows, properties, path });
+    return this.#write({ kind, rows, path, isSorted: true });
   }
 
   /** The first row of a statement, every value as a text. */
@@ -167,7 +162,9 @@ export class Engine {
   /** Nothing rests in the process that asks. */
   rest(): void {}
 
-  async #write({ kind, rows, properties, path }: Written): Promise<Packed> {
+  async #write(all: FileRows): Promise<Packed> {
+    const { kind, rows, path } = all;
+    const properties = kind === "events" ? chooseProperties(await this.#sampleOf(all)) : [];
     await makeFolderOf(path);
     const draft = `${path}.draft`;
     try {
@@ -178,6 +175,15 @@ export class Engine {
     } finally {
       await rm(draft, { force: true });
     }
+  }
+
+  async #sampleOf({ rows, isSorted }: FileRows): Promise<SampledEvent[]> {
+    const small = `select client_id, properties from (${rows}) where strlen(properties) <= ${SAMPLE.bytes}`;
+    const some = isSorted
+      ? `select * from (${small}) using sample reservoir(${SAMPLE.rows} rows)`
+      : `${small} limit ${SAMPLE.rows}`;
+    const found = (await this.#connection.runAndReadAll(some)).getRows() as [string, string][];
+    return found.map(([clientId, properties]) => ({ clientId, properties }));
   }
 
   async close(): Promise<void> {

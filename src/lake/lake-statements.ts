@@ -1,7 +1,7 @@
 import type { CheckedColumns } from "../db/lake-check.ts";
 import { CSV_QUOTE } from "../db/lake-source.ts";
 import type { LakeKind } from "../domain/lake.ts";
-import { propertyColumn } from "../domain/lake-properties.ts";
+import { storedColumn } from "../domain/lake-properties.ts";
 import { MIB } from "../limits.ts";
 import { LAKE_SCHEMA, LAKE_TABLES } from "./lake-tables.ts";
 
@@ -89,27 +89,27 @@ const ROWS_PER_GROUP = 49_152;
  */
 const VALUES_IN_DICTIONARY = 1_024;
 
-/** A property as text, as its column has it in files and views. */
-export function propertyText(name: string): string {
-  return `${propertiesOf([name])}.${named(name)}`;
+/** A property as text. `row`: how the statement calls the row, with a point. */
+export function propertyText(name: string, row = ""): string {
+  return `json_extract_string(${row}properties, ${quoted(`$."${name}"`)})`;
 }
 
-/** Properties as texts, in one structure: the JSON is read once for all. */
+/** The same for several properties, in one structure: the JSON is read once for all. */
 function propertiesOf(names: readonly string[]): string {
   const structure = Object.fromEntries(names.map((name) => [name, "VARCHAR"]));
   return `json_transform(properties, ${quoted(JSON.stringify(structure))})`;
 }
 
-/** Rows with columns for some of their properties, which are taken out after they were sorted: that moves less. */
+/** Rows with columns for some of their properties, which are read after sorting, so that the sort moves less. */
 function withProperties(rows: string, names: readonly string[]): string {
   if (names.length === 0) return rows;
-  const columns = names.map((name) => `texts.${named(name)} as ${named(propertyColumn(name))}`);
+  const columns = names.map((name) => `texts.${named(name)} as ${named(storedColumn(name))}`);
   return `select * exclude (texts), ${columns.join(", ")} from (select *, ${propertiesOf(names)} as texts from (${rows}))`;
 }
 
 /** Rows in which a column differs from the property that it should hold. */
 export function wrongProperties(file: string, names: readonly string[]): string {
-  const differs = names.map((name) => `${named(propertyColumn(name))} is distinct from texts.${named(name)}`);
+  const differs = names.map((name) => `${named(storedColumn(name))} is distinct from texts.${named(name)}`);
   return `select count(*) from (select *, ${propertiesOf(names)} as texts
     from read_parquet(${quoted(file)}, hive_partitioning = false)) where ${differs.join(" or ")}`;
 }

@@ -50,7 +50,7 @@ export const LAKE_TABLES: Readonly<Record<LakeKind, Table>> = {
       properties("event"),
       { name: "event_id", read: { name: "event_id", type: "UUID" }, says: "Tells events of a user apart" },
     ],
-    order: "event, client_id, time, event_id",
+    order: "event, client_id, time",
   },
   users: {
     says: "Every user with the source that reports count, on the local day of the registration",

@@ -1,7 +1,6 @@
 import { calendarOf, DAY_MS } from "../domain/calendar.ts";
 import { LAKE_KINDS, type LakeKind } from "../domain/lake.ts";
-import { propertiesNamedIn, propertyColumn } from "../domain/lake-properties.ts";
-import { ApiError } from "../errors.ts";
+import { outsideLiterals, propertiesNamedIn, propertyColumn, storedColumn } from "../domain/lake-properties.ts";
 import { listOfFiles, named, propertyText, quoted } from "./lake-statements.ts";
 import { LAKE_TABLES } from "./lake-tables.ts";
 
@@ -10,55 +9,64 @@ export type ViewedFile = { kind: LakeKind; day: string; path: string; properties
 
 /**
  * The views of an app that a statement is put to: the tables of the lake with the day, the time of the app's clocks, and the
- * properties of events that the statement names.
+ * properties of events that the statement names. Also the statement, in which properties that no view can have are spelled out.
  */
-export function viewsOf(files: readonly ViewedFile[], zone: string, statement: string): string[] {
-  const properties = namedProperties(statement);
-  return LAKE_KINDS.map((kind) => {
+export function viewsFor(
+  files: readonly ViewedFile[],
+  asked: { zone: string; statement: string },
+): { views: string[]; statement: string } {
+  const { names, statement } = spelled(asked.statement);
+  const views = LAKE_KINDS.map((kind) => {
     const own = files.filter((file) => file.kind === kind);
     const columns = LAKE_TABLES[kind].columns.map(({ name }) => named(name));
     const day = `"day" as ${kind === "users" ? "registered_day" : '"day"'}`;
-    const local = HAVE_LOCAL_TIME.has(kind) ? [`${localTime(own, zone)} as local_time`] : [];
-    const selects = byStored(own, kind === "events" ? properties : []).map(({ files, texts }) => {
-      return `select ${[...columns, day, ...local, ...texts].join(", ")} from ${rowsOf(kind, files)}`;
+    const local = HAVE_LOCAL_TIME.has(kind) ? [`${localTime(own, asked.zone)} as local_time`] : [];
+    const selects = alike(own, kind === "events" ? names : []).map(({ files: same, properties }) => {
+      return `select ${[...columns, day, ...local, ...properties].join(", ")} from ${rowsOf(kind, same)}`;
     });
     return `create view ${kind} as ${selects.join(" union all ")}`;
   });
+  return { views, statement };
 }
 
-function namedProperties(statement: string): string[] {
-  const names = propertiesNamedIn(statement);
-  const first = new Map<string, string>();
-  for (const name of names) {
-    const other = first.get(name.toLowerCase());
-    if (other !== undefined)
-      throw new ApiError(
-        "badParameter",
-        `The properties ${other} and ${name} differ only in upper and lower case: ask for one of them.`,
-      );
-    first.set(name.toLowerCase(), name);
+/**
+ * The properties that are columns of the view. Names of columns ignore case, those of properties do not: where the statement
+ * names several that differ only in case, the first is a column and the others are taken from the JSON.
+ */
+function spelled(statement: string): { names: string[]; statement: string } {
+  const columns = new Map<string, string>();
+  let text = statement;
+  for (const name of propertiesNamedIn(statement)) {
+    if (columns.has(name.toLowerCase())) text = withJson(text, name);
+    else columns.set(name.toLowerCase(), name);
   }
-  return names;
+  return { names: [...columns.values()], statement: text };
 }
 
-type Stored = { files: readonly ViewedFile[]; texts: readonly string[] };
+function withJson(statement: string, name: string): string {
+  const column = new RegExp(`(?:\\b([A-Za-z_]\\w*)\\.)?("?)\\bevent\\$${name.replace("$", "\\$")}\\2(?!\\w)`, "g");
+  return outsideLiterals(statement, (part) => {
+    return part.replace(column, (_, row?: string) => propertyText(name, row === undefined ? "" : `${row}.`));
+  });
+}
 
-/** Files by those of the named properties that they have as columns, and all of these as texts. */
-function byStored(files: readonly ViewedFile[], names: readonly string[]): Stored[] {
+type Alike = { files: readonly ViewedFile[]; properties: readonly string[] };
+
+/** Files by those of the named properties that they have as columns, and all of these properties as columns of the view. */
+function alike(files: readonly ViewedFile[], names: readonly string[]): Alike[] {
   const groups = new Map<string, ViewedFile[]>();
-  const storedIn = ({ properties }: ViewedFile) => names.filter((name) => properties.includes(name));
   for (const file of files) {
-    const key = storedIn(file).join();
+    const key = names.filter((name) => file.properties.includes(name)).join();
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
   if (groups.size === 0) groups.set("", []);
   return [...groups].map(([key, own]) => {
     const stored = new Set(key.split(","));
-    const texts = names.map((name) => {
-      const column = named(propertyColumn(name));
-      return stored.has(name) ? column : `${propertyText(name)} as ${column}`;
+    const properties = names.map((name) => {
+      const text = stored.has(name) ? named(storedColumn(name)) : propertyText(name);
+      return `${text} as ${named(propertyColumn(name))}`;
     });
-    return { files: own, texts };
+    return { files: own, properties };
   });
 }
 

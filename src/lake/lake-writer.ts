@@ -13,7 +13,6 @@ import { insertLakeFiles, type LakeFile, loadLakeFiles, replaceLakeFiles } from 
 import { type LakeMark, loadLakeMarks, loadLateEvents, removeLakeMarks, removeLateEvents } from "../db/lake-mark.ts";
 import { readDay, readNewEvents } from "../db/lake-source.ts";
 import type { LakeDay, LakeKind } from "../domain/lake.ts";
-import { mergeProperties } from "../domain/lake-properties.ts";
 import { MIB } from "../limits.ts";
 import { ColdWriter, type Spooled } from "./cold-writer.ts";
 import type { EngineCalls } from "./engine-process.ts";
@@ -145,7 +144,7 @@ export class LakeWriter {
     const { appId, kind, day } = old[0]!;
     const key = { appId, kind, day, name: fileName(clock()) };
     const files = old.map((file) => folder.pathOf(file));
-    const packed = await engine.merge({ kind, files, properties: mergeProperties(old), path: folder.pathOf(key) });
+    const packed = await engine.merge({ kind, files, path: folder.pathOf(key) });
     const rows = old.reduce((sum, file) => sum + file.rows, 0);
     if (packed.rows !== rows) throw new Error(`Files of ${kind}, ${day}, have ${packed.rows} rows instead of ${rows}.`);
     await this.#assertMerged(key, files);

@@ -263,17 +263,21 @@ export class Lake {
         continue;
       }
       const read = await this.#attempt(keyOf(mark), () => this.#writer.readDay(mark));
+      const readMs = elapsedMs() - startedMs;
       await earlier;
       if (!read) continue;
-      const pack = () => this.#attempt(keyOf(mark), () => this.#writeDay(read, startedMs));
+      const pack = () => this.#attempt(keyOf(mark), () => this.#writeDay(read, readMs));
       [earlier, last] = [last, last.then(pack)];
     }
     await last;
   }
 
-  async #writeDay(read: ReadDay, startedMs: number): Promise<void> {
+  /** How long a day takes tells how soon it may be written again; that others were packed before it does not matter. */
+  async #writeDay(read: ReadDay, readMs: number): Promise<void> {
+    const startedMs = elapsedMs();
     await this.#writer.writeDay(read);
-    this.#written.set(keyOf(read.day), { endedAtMs: this.#parts.clock(), tookMs: elapsedMs() - startedMs });
+    const tookMs = readMs + elapsedMs() - startedMs;
+    this.#written.set(keyOf(read.day), { endedAtMs: this.#parts.clock(), tookMs });
     this.#toMerge.add(read.day.appId);
   }
 

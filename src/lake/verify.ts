@@ -8,6 +8,7 @@ import { type LakeFile, loadLakeFiles } from "../db/lake-file.ts";
 import { loadLakeMarks, loadLateEvents } from "../db/lake-mark.ts";
 import { addDays } from "../domain/calendar.ts";
 import { LAKE_KINDS, type LakeDay } from "../domain/lake.ts";
+import { messageOf } from "../errors.ts";
 import type { EngineCalls } from "./engine-process.ts";
 import { isThere, type LakeFolder } from "./lake-folder.ts";
 import { checkedColumns, sumsOfFiles, wrongProperties } from "./lake-statements.ts";
@@ -101,7 +102,11 @@ async function haveProperties(
 ): Promise<boolean> {
   for (const file of files) {
     if (file.properties.length === 0) continue;
-    const [wrong] = await engine.row(wrongProperties(folder.pathOf(file), file.properties));
+    const [wrong] = await engine.row(wrongProperties(folder.pathOf(file), file.properties)).catch((error: unknown) => {
+      // The file lacks a column that it should have.
+      if (!/Binder Error/.test(messageOf(error))) throw error;
+      return ["all"];
+    });
     if (wrong !== "0") return false;
   }
   return true;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { type AskAnswer, ask } from "../../src/lake/ask.ts";
-import { viewsOf } from "../../src/lake/lake-views.ts";
+import { viewsFor } from "../../src/lake/lake-views.ts";
 import { MIB } from "../../src/limits.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, pay, track } from "../db/apply-stage.ts";
 import { LakeStage } from "./lake-stage.ts";
@@ -36,9 +36,8 @@ async function put(
 ) {
   const files = (await stage.files()).map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
   return ask({
-    views: viewsOf(files, more.zone ?? "Asia/Shanghai", statement),
+    ...viewsFor(files, { zone: more.zone ?? "Asia/Shanghai", statement }),
     files: files.map(({ path }) => path),
-    statement,
     rowsMax: more.rowsMax ?? 1_000,
     msMax: more.msMax ?? 60_000,
     memoryBytes: more.memoryBytes ?? 256 * MIB,
@@ -72,7 +71,7 @@ test.each(["Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "Asia/Kat
 
 test("local times are right on both sides of a change of clocks", () => {
   const day = { kind: "events" as const, day: "2024-11-03", path: "/x", properties: [] };
-  const [view] = viewsOf([day], "America/New_York", "");
+  const [view] = viewsFor([day], { zone: "America/New_York", statement: "" }).views;
   expect(view).toContain(
     `when "time" < '2024-11-03 06:00:00.000'::TIMESTAMP then "time"::TIMESTAMP + interval (-14400) second`,
   );

@@ -199,13 +199,17 @@ export function failingEngine(engine: Engine, after: number): EngineCalls {
 /** A row without the columns of its properties, after each was compared with what the JSON says. */
 function withoutProperties({ properties: names }: LakeFile, row: Row): Row {
   const properties = typeof row.properties === "string" ? (JSON.parse(row.properties) as Row) : {};
-  const columns = Object.keys(row).filter((name) => name.startsWith("event$"));
-  expect(columns).toEqual(names.map((name) => `event$${name}`));
-  for (const name of names) expect(row[`event$${name}`] ?? null, name).toBe(textOf(properties[name]));
+  const columns = Object.keys(row).filter((name) => /^(?:property|preset)_/.test(name));
+  expect(columns).toEqual(names.map(columnOf));
+  for (const name of names) expect(row[columnOf(name)] ?? null, name).toBe(textOf(properties[name]));
   return Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)));
 }
 
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function columnOf(name: string): string {
+  return name.startsWith("$") ? `preset_${name.slice(1)}` : `property_${name}`;
 }

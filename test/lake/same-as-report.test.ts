@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EventsQuestion } from "../../src/contract/analysis/events.ts";
 import { ask } from "../../src/lake/ask.ts";
 import { objectsOf } from "../../src/lake/asker.ts";
-import { viewsOf } from "../../src/lake/lake-views.ts";
+import { viewsFor } from "../../src/lake/lake-views.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { MIB } from "../../src/limits.ts";
 import { runAdReport } from "../../src/report/ad/ad-report.ts";
@@ -58,11 +58,10 @@ async function answered(appId: number, timeZone: string): Promise<Map<string, nu
   const files = (await stage.files())
     .filter((file) => file.appId === appId)
     .map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
-  const statement = textOf(eventsSql(question));
+  const statement = textOf(eventsSql(question, new Set()));
   const answer = await ask({
-    views: viewsOf(files, timeZone, statement),
+    ...viewsFor(files, { zone: timeZone, statement }),
     files: files.map(({ path }) => path),
-    statement,
     rowsMax: 10_000,
     msMax: 600_000,
     memoryBytes: 256 * MIB,

@@ -9,8 +9,11 @@ const PIECES_WAITING = 2;
 /** A message begins with its kind and its length, without the kind. */
 const HEAD_BYTES = 5;
 const ROW = 0x64; // d
-/** Kinds of messages that come before the last row: the beginning of the rows, the rows, notices, changed parameters. */
-const BEFORE_THE_END: ReadonlySet<number> = new Set([0x48, ROW, 0x4e, 0x53]);
+/**
+ * Kinds of messages that come before the last row: the beginning of the rows, the rows, notices, changed parameters, and
+ * notifications, for which nobody listens on such a connection.
+ */
+const BEFORE_THE_END: ReadonlySet<number> = new Set([0x48, ROW, 0x4e, 0x53, 0x41]);
 
 type Wire = { stream: Duplex; query: (text: string) => void };
 type Listener = (chunk: Buffer) => void;
@@ -21,8 +24,8 @@ type Listener = (chunk: Buffer) => void;
  *   for await (const piece of tx.query(new CopyOut("copy event to stdout"))) …
  *
  * The database sends each row as a message of its own. A stream that makes something of each of them takes half as long again
- * as the database needs for its row; here, rows are only moved together. Until the last one they are read past the client,
- * which then gets its connection back.
+ * as the database needs for its row; here, rows are only moved together. Until the last one they are read here, without the
+ * client, which then gets its connection back.
  */
 export class CopyOut implements pg.Submittable, AsyncIterable<Buffer> {
   /** Known at the end. */

@@ -1,6 +1,7 @@
-import type { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import type pg from "pg";
-import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { from as copyFrom } from "pg-copy-streams";
+import { CopyOut } from "./copy-out.ts";
 import { compile, execute, identifier, listed, type Sql, sql } from "./sql.ts";
 
 export type CopiedTable = { name: string; columns: readonly string[] };
@@ -17,7 +18,7 @@ export async function writePortably(tx: pg.PoolClient): Promise<void> {
 
 /** The rows of a table in COPY's text form: a line each, because line breaks in values are escaped. */
 export function readTable(tx: pg.PoolClient, table: CopiedTable): Readable {
-  return tx.query(copyTo(textOf(sql`copy ${columnsOf(table)} to stdout`)));
+  return Readable.from(tx.query(new CopyOut(textOf(sql`copy ${columnsOf(table)} to stdout`))), { objectMode: false });
 }
 
 /** Writes rows into a table. `rowCount` says how many, once everything is written. */

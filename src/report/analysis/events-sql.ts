@@ -16,7 +16,7 @@ import { checkSource, type Reading, rowsOf } from "./source-sql.ts";
  * events limits: sums by bucket and group, or one row per user where users are counted. Only percentiles keep every value.
  * From these rows follow the groups that are shown, then the cells: with a bucket, and without one for the whole range.
  */
-export function eventsSql(question: EventsQuestion, stored: ReadonlySet<string> = new Set()): Duck {
+export function eventsSql(question: EventsQuestion, stored: ReadonlySet<string>): Duck {
   const asked = { ...readEvents(question), stored };
   const tables = [
     ...segmentTable(question.segment, asked.range),
@@ -39,7 +39,7 @@ export type AskedEvents = Omit<EventsQuestion, "series" | "split" | "top"> & {
   split: readonly string[];
   top: number;
   /** Properties of events that files have as columns of their own. */
-  stored?: ReadonlySet<string>;
+  stored: ReadonlySet<string>;
 };
 
 export function readEvents(question: EventsQuestion): AskedEvents {
@@ -62,6 +62,7 @@ export function readEvents(question: EventsQuestion): AskedEvents {
     series: series.map((one, index) => ({ ...one, index })),
     split,
     top,
+    stored: new Set(),
   };
 }
 
@@ -151,7 +152,7 @@ function wholeName(series: AskedSeries, period: Period, asked: AskedEvents): Duc
 function hasGroupBits({ measure, source }: Series, { by, split, stored }: AskedEvents): boolean {
   const hasFewValues = (name: string) => {
     const field = readField(name, source);
-    return field.kind === "event_name" || (field.kind === "event" && stored?.has(field.name) === true);
+    return field.kind === "event_name" || (field.kind === "event" && stored.has(field.name));
   };
   return measure === "users" && source === "event" && by === "total" && split.length > 0 && split.every(hasFewValues);
 }

@@ -4,8 +4,8 @@ import { type Reading, rowsOf } from "./source-sql.ts";
 
 /**
  * Users of groups, each of whom may be in several: a row for each user, with the groups as bits, instead of one for each user
- * and group. Users of an event by a property with eight values took 440 ms instead of 530 so. The groups are numbered first,
- * which reads their columns twice; blocks of 64 hold any number of them.
+ * and group. For users of an event by a property with eight values, that takes 410 ms instead of 530. The groups are numbered
+ * first, which reads their columns twice; blocks of 64 hold any number of them.
  *
  * `name`: the table with the users of each group. `groups`: the names of its columns, and `values`: what they are in a row.
  */

@@ -31,7 +31,7 @@ export type Question<Asked extends object = object, Answer extends object = obje
   /** Names a number of the answer. */
   cell: TSchema;
   /** `stored`: properties of events that files have as columns of their own, which makes reading them twice cheap. */
-  sql: (question: Asked, stored?: ReadonlySet<string>) => Duck;
+  sql: (question: Asked, stored: ReadonlySet<string>) => Duck;
   shape: (question: Asked, rows: readonly Row[]) => Answer;
   usersSql: (question: Asked, cell: Cell) => Duck;
 };

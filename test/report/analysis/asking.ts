@@ -9,7 +9,7 @@ type Asked<Kind extends AnalysisKind> = Analyses[Kind]["question"];
 
 /** The statement of a question. */
 export function statementOf<Kind extends AnalysisKind>(kind: Kind, question: Asked<Kind>): string {
-  return textOf(QUESTIONS_BY_KIND[kind].sql(question));
+  return textOf(QUESTIONS_BY_KIND[kind].sql(question, new Set()));
 }
 
 export async function ask<Kind extends AnalysisKind>(

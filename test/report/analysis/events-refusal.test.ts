@@ -90,7 +90,7 @@ test.each<[string, object, string]>([
     "choose fewer days",
   ],
 ])("a question with %s is refused by a sentence", (_, change, sentence) => {
-  const run = () => eventsSql({ ...QUESTION, ...change } as never);
+  const run = () => eventsSql({ ...QUESTION, ...change } as never, new Set());
   expect(run).toThrow(sentence);
   expect(run).toThrow(expect.objectContaining({ name: "ApiError", reason: "badParameter" }));
 });
@@ -126,7 +126,7 @@ test("the schema takes a whole question, and names what is wrong with another", 
 test("a statement is text that people can read and run", () => {
   const filter = { field: "event$level", operator: "at_least", values: [10] };
   const question = { ...QUESTION, series: [{ ...SERIES, measure: "users", filter }], split: ["ad_platform"] };
-  expect(textOf(eventsSql(question as never))).toBe(`with a as (
+  expect(textOf(eventsSql(question as never, new Set()))).toBe(`with a as (
   select
     coalesce(u.ad_platform, '') as group_1,
     e.client_id,

@@ -48,7 +48,7 @@ test.each<[string, Partial<EventsQuestion>]>([
     series: [{ source: "event", measure: "users" }],
     ...asked,
   };
-  const [plain, bits] = [textOf(eventsSql(question)), textOf(eventsSql(question, STORED))];
+  const [plain, bits] = [textOf(eventsSql(question, new Set())), textOf(eventsSql(question, STORED))];
   expect([plain.includes("_marks"), bits.includes("_marks")]).toEqual([plain.includes("e.event as group_1"), true]);
   expect(eventsAnswer(question, await views.run(bits))).toEqual(eventsAnswer(question, await views.run(plain)));
 });

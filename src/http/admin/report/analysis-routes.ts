@@ -14,11 +14,11 @@ import {
   usersBehindBody,
 } from "../../../contract/analysis/asked.ts";
 import { loadLakeApp } from "../../../db/lake-app.ts";
-import { loadStoredProperties } from "../../../db/lake-file.ts";
 import { type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
 import { type NamedQuestion, QUESTIONS } from "../../../report/analysis/questions.ts";
+import { storedProperties } from "../../../report/analysis/stored-properties.ts";
 import { usersAnswer } from "../../../report/analysis/users-sql.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
@@ -58,7 +58,8 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
     answer: askedAnswer(question.answer),
     run: async ({ body, request }) => {
       const { question: asked, saved } = await filled(context, body);
-      const sql = textOf(question.sql(asked, await loadStoredProperties(context.pool, body.app_id)));
+      const stored = await storedProperties(context.pool, body.app_id, asked);
+      const sql = textOf(question.sql(asked, stored));
       const result = await put(context, request, { appId: body.app_id, statement: sql });
       return { answer: question.shape(asked, objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },

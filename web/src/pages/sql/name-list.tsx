@@ -1,7 +1,7 @@
 import type { KnownNames } from "../../analysis/names.ts";
 import { useTexts } from "../../texts.ts";
 import { texts } from "./texts.ts";
-import { eventName, type Name, propertyName, VIEWS } from "./views.ts";
+import { eventName, type Name, propertyColumn, propertyName, VIEWS } from "./views.ts";
 
 type NameListProps = { known: KnownNames; onInsert: (text: string) => void };
 
@@ -9,7 +9,7 @@ type NameListProps = { known: KnownNames; onInsert: (text: string) => void };
 export function NameList({ known, onInsert }: NameListProps) {
   const text = useTexts(texts);
   const properties = (scope: "event" | "user") =>
-    known.properties.filter((one) => one.scope === scope).map(propertyName);
+    known.properties.filter((one) => one.scope === scope).map(({ name }) => name);
   return (
     <aside className="card stack tight sql-names" aria-label={text.names}>
       <h2>{text.names}</h2>
@@ -23,8 +23,8 @@ export function NameList({ known, onInsert }: NameListProps) {
         </details>
       ))}
       <Group title={text.events} names={known.events.map(eventName)} onInsert={onInsert} />
-      <Group title={text.eventProperties} names={properties("event")} onInsert={onInsert} />
-      <Group title={text.userProperties} names={properties("user")} onInsert={onInsert} />
+      <Group title={text.eventProperties} names={properties("event").map(propertyColumn)} onInsert={onInsert} />
+      <Group title={text.userProperties} names={properties("user").map(propertyName)} onInsert={onInsert} />
     </aside>
   );
 }

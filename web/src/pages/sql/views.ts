@@ -25,21 +25,19 @@ export const COLUMN_NAMES: readonly Name[] = [...Object.keys(VIEWS), ...new Set(
 
 export const eventName = (name: string): Name => ({ name, text: `'${name}'` });
 
-type Property = KnownNames["properties"][number];
-
 /**
- * A property as text: of an event its column, of a user taken out of the JSON. Names have letters, digits, _ and $, so that
- * they need no escape. The operator `->>` is shorter, but binds less than `=`, which surprises everybody.
+ * A property as text, of a row of any view. Names have letters, digits, _ and $, so that they need no escape. The operator
+ * `->>` is shorter, but binds less than `=`, which surprises everybody.
  */
-export function propertyName({ scope, name }: Pick<Property, "scope" | "name">): Name {
-  return { name, text: scope === "event" ? `"event$${name}"` : `json_extract_string(properties, '$."${name}"')` };
-}
+export const propertyName = (name: string): Name => ({ name, text: `json_extract_string(properties, '$."${name}"')` });
 
-/** Of an event and a user that have a property of the same name, the event's is completed. */
+/** The column that the view of events has for a property. */
+export const propertyColumn = (name: string): Name => ({ name: `event$${name}`, text: `event$${name}` });
+
 export function allNames({ events, properties }: KnownNames): Name[] {
-  const ofEvents = properties.filter(({ scope }) => scope === "event");
-  const others = properties.filter(({ name }) => !ofEvents.some((one) => one.name === name));
-  return [...COLUMN_NAMES, ...events.map(eventName), ...[...ofEvents, ...others].map(propertyName)];
+  const names = [...new Set(properties.map(({ name }) => name))];
+  const ofEvents = properties.filter(({ scope }) => scope === "event").map(({ name }) => name);
+  return [...COLUMN_NAMES, ...events.map(eventName), ...names.map(propertyName), ...ofEvents.map(propertyColumn)];
 }
 
 const SUGGESTIONS_MAX = 8;
