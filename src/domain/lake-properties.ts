@@ -1,4 +1,5 @@
-import { NAME } from "./event/metadata.ts";
+/** Names that a question can ask for. */
+export const PROPERTY_NAME = /^[A-Za-z$][A-Za-z0-9_]{0,49}$/;
 
 /**
  * Properties of events that files have as columns of their own, beside the JSON of all: a question that splits or filters by
@@ -23,7 +24,7 @@ export function chooseProperties(sample: readonly SampledEvent[]): string[] {
   const seen = new Map<string, Seen>();
   for (const { clientId, properties } of sample) {
     for (const [name, value] of Object.entries(JSON.parse(properties) as object)) {
-      if ((typeof value !== "string" && typeof value !== "boolean") || !NAME.test(name)) continue;
+      if ((typeof value !== "string" && typeof value !== "boolean") || !PROPERTY_NAME.test(name)) continue;
       const one = seen.get(name) ?? { name, events: 0, values: new Set(), users: new Set() };
       one.events += 1;
       one.values.add(value);

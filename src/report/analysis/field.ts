@@ -1,7 +1,6 @@
 import { ORDER_COLUMNS, USER_COLUMNS } from "../../contract/analysis/condition.ts";
 import type { NumberOf, Source } from "../../contract/analysis/question.ts";
-import { NAME } from "../../domain/event/metadata.ts";
-import { propertyColumn } from "../../domain/lake-properties.ts";
+import { PROPERTY_NAME, propertyColumn } from "../../domain/lake-properties.ts";
 import { column, type Duck, duck, named } from "./duck-sql.ts";
 import { refused, shown } from "./refusal.ts";
 
@@ -115,7 +114,7 @@ function isText(name: (typeof USER_COLUMNS)[number]): boolean {
 }
 
 function propertyName(name: string): string {
-  if (typeof name === "string" && NAME.test(name)) return name;
+  if (typeof name === "string" && PROPERTY_NAME.test(name)) return name;
   throw refused(
     `${shown(name)} is not a property: names have up to 50 letters, digits and _, and begin with a letter or $.`,
   );

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { noteSql } from "../../../admin/report/exports.ts";
 import { type FilledIn, fillIn } from "../../../admin/report/segments.ts";
+import { storedProperties } from "../../../admin/report/stored-properties.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   askedAnswer,
@@ -18,7 +19,6 @@ import { type LakeRows, objectsOf } from "../../../lake/asker.ts";
 import { LIMITS } from "../../../limits.ts";
 import { textOf } from "../../../report/analysis/duck-sql.ts";
 import { type NamedQuestion, QUESTIONS } from "../../../report/analysis/questions.ts";
-import { storedProperties } from "../../../report/analysis/stored-properties.ts";
 import { usersAnswer } from "../../../report/analysis/users-sql.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
