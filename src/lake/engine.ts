@@ -25,8 +25,8 @@ export type Rows = (readonly unknown[])[];
 export type Packed = { rows: number; bytes: number; properties: readonly string[] };
 
 /**
- * Rows of a file. Those of other files lie in the order of these: then the first ones are of one event, and a sample must be
- * taken from all.
+ * Rows that become a file. `isSorted`: they come from other files, sorted by event, so that a sample of their properties has
+ * to be taken from all of them and not from the first.
  */
 type FileRows = { kind: LakeKind; rows: string; path: string; isSorted: boolean };
 
