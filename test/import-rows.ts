@@ -7,6 +7,7 @@ const ROWS: Readonly<Record<string, string>> = {
   domain: "",
   "domain/user": "domain",
   "domain/event": "domain",
+  "domain/event/plain": "domain domain/event",
   "domain/access": "domain/user",
   "domain/attribution": "domain domain/user",
   "domain/postback": "domain domain/event domain/user",
@@ -39,7 +40,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "report/attribution": "contract/admin db/* domain/*",
   "report/view": "db/* domain report/metric",
   "report/analysis": "contract/analysis domain report",
-  "apply/entry": "db domain domain/event domain/user journal platform",
+  "apply/entry": "db domain domain/event/* domain/user journal platform",
   "apply/touch": "apply/entry db domain domain/attribution domain/user platform",
   "apply/facts": "apply/entry apply/touch db db/engine domain/* journal platform/registry.ts",
   "apply/step":

@@ -26,9 +26,25 @@ export function numberOf(value: unknown): number {
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
-  const text = bytes.toString("utf8");
+  return parse(withTextIds(bytes.toString("utf8")));
+}
+
+/**
+ * The same for a part of a body. Undefined when it is not valid JSON, and when it holds text that the tables cannot: how deep such
+ * a body may be nested counts from its beginning.
+ */
+export function readJson(text: string): JsonValue | undefined {
+  if (hasUnstorable(text)) return undefined;
+  try {
+    return JSON.parse(withTextIds(text)) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function withTextIds(text: string): string {
   const hasOrderId = text.includes('"$order_id"') || text.includes('"$trace_id"');
-  return parse(hasOrderId ? text.replace(LONG_ORDER_ID, '$1"$2"') : text);
+  return hasOrderId ? text.replace(LONG_ORDER_ID, '$1"$2"') : text;
 }
 
 /** The only numbers in a collect body that are ids. Inside a text the quotes would be escaped. */
@@ -84,8 +100,12 @@ function parse(text: string): JsonValue {
   } catch (error) {
     throw new ApiError("badJson", `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
-  // Most bodies hold no escape at all, which `includes` finds faster than the expression.
-  return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text) ? storable(value) : value;
+  return hasUnstorable(text) ? storable(value) : value;
+}
+
+/** Most bodies hold no escape at all, which `includes` finds faster than the expression. */
+function hasUnstorable(text: string): boolean {
+  return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text);
 }
 
 /** Unstorable text can only have come from an escape: raw NUL is not JSON, and raw surrogates are not UTF-8. */

@@ -37,29 +37,38 @@ export function admitEvents(
   sharedType: JsonValue | undefined,
   context: AdmissionContext,
 ): Admission {
-  const admission: Admission = { rejected: [], omitted: [], cut: [], errors: [] };
-  for (let index = 0; index < eventList.length; index += 1) {
-    const event = eventList[index]!;
-    const refusal = refusalOf(event, sharedType, context);
-    if (refusal) {
-      admission.rejected.push([index, refusal.reason]);
-      admission.errors.push({ index, event: nameOf(event), reason: refusal.reason, message: refusal.message });
-    } else {
-      admitProperties(
-        event as JsonObject,
-        index,
-        typeOfEvent(event as JsonObject, sharedType),
-        context.metadata,
-        admission,
-      );
-    }
-  }
+  const admission = noVerdicts();
+  for (let index = 0; index < eventList.length; index += 1)
+    admitEvent(eventList[index]!, index, sharedType, context, admission);
   return admission;
+}
+
+export function noVerdicts(): Admission {
+  return { rejected: [], omitted: [], cut: [], errors: [] };
+}
+
+/** Adds the verdicts on one event. */
+export function admitEvent(
+  event: JsonValue,
+  index: number,
+  sharedType: JsonValue | undefined,
+  context: AdmissionContext,
+  admission: Admission,
+): void {
+  const refusal = refusalOf(event, sharedType, context);
+  if (refusal) {
+    admission.rejected.push([index, refusal.reason]);
+    admission.errors.push({ index, event: nameOf(event), reason: refusal.reason, message: refusal.message });
+    return;
+  }
+  const sent = event as JsonObject;
+  admitProperties(sent, index, typeOfEvent(sent, sharedType), context.metadata, admission);
 }
 
 type Refusal = { reason: Rejection; message: string };
 
-function refusalOf(
+/** Why the event is not stored; undefined when it is. */
+export function refusalOf(
   event: JsonValue,
   sharedType: JsonValue | undefined,
   { nowMs, metadata }: AdmissionContext,

@@ -43,8 +43,9 @@ export function canonicalTexts(
     members.push(keyText + (typeof value === "string" ? stringText(value) : valueText(value, 1)));
   }
   const canonical = `{${members.join(",")}}`;
+  const last = members.length;
   for (let index = added.length - 1; index >= 0; index -= 1) {
-    members.splice(positions[index] ?? members.length, 0, added[index]!.text);
+    members.splice(positions[index] ?? last, 0, added[index]!.text);
   }
   return { canonical, withAdded: `{${members.join(",")}}`, keys };
 }
@@ -64,7 +65,7 @@ function objectText(object: JsonObject, depth: number): string {
 }
 
 /** Shorter names first, then by code units. For ASCII names this is jsonb's order; for others it is at least fixed. */
-function jsonbOrder(left: string, right: string): number {
+export function jsonbOrder(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : left > right ? 1 : 0);
 }
 

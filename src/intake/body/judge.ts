@@ -2,8 +2,17 @@ import { gzipSync } from "node:zlib";
 import { collectBody, collectV2Body } from "../../contract/collect/collect.ts";
 import { EMPTY_SUCCESS, success } from "../../contract/envelope.ts";
 import { validatorOf } from "../../contract/validation.ts";
-import { type Admission, admitEvents, type EventError } from "../../domain/event/admission.ts";
+import {
+  type Admission,
+  type AdmissionContext,
+  admitEvent,
+  admitEvents,
+  type EventError,
+  noVerdicts,
+} from "../../domain/event/admission.ts";
 import type { AppMetadata } from "../../domain/event/metadata.ts";
+import { isStoredAsSent } from "../../domain/event/plain/plain-admission.ts";
+import { PlainBody } from "../../domain/event/plain/plain-body.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../../domain/json.ts";
 import { assertWithin } from "../../domain/json-bounds.ts";
 import { readClientId } from "../../domain/user/identity.ts";
@@ -37,13 +46,44 @@ export type Judged = {
   plainBytes: number;
 };
 
-/** Parses a JSON text and judges its events. */
+/** Reads a JSON text and judges its events. */
 export function judgePlain(
   plain: Buffer,
   { form, nowMs, metadata }: { form: CollectForm; nowMs: number; metadata: AppMetadata },
 ): Judged {
+  const context = { nowMs, metadata };
+  return judgeBytes(plain, form, context) ?? judgeObjects(plain, form, context);
+}
+
+const read = new PlainBody();
+
+/** Smaller bodies are parsed as a whole. Measured: a body of one event took 4.7 µs so, and 6.2 from its bytes; one of eight 25 and 20. */
+const READ_BYTES_MIN = 1_536;
+
+/** Undefined for a body that has to be parsed as a whole. */
+function judgeBytes(plain: Buffer, form: CollectForm, context: AdmissionContext): Judged | undefined {
+  try {
+    if (plain.length < READ_BYTES_MIN || !read.read(plain)) return undefined;
+    const { members, count } = read;
+    validators[form]({ ...members, event_list: new Array(count) });
+    const admission = noVerdicts();
+    for (let index = 0; index < count; index += 1) {
+      const event = read.events[index]!;
+      if (event.sent || !isStoredAsSent(read, event, members.type, context))
+        admitEvent(read.objectOf(event), index, members.type, context, admission);
+    }
+    return judgedOf(admission, members, plain);
+  } finally {
+    read.forget();
+  }
+}
+
+function judgeObjects(plain: Buffer, form: CollectForm, context: AdmissionContext): Judged {
   const body = readCollectBody(form, plain);
-  const admission = admitEvents(body.event_list as JsonValue[], body.type, { nowMs, metadata });
+  return judgedOf(admitEvents(body.event_list as JsonValue[], body.type, context), body, plain);
+}
+
+function judgedOf(admission: Admission, body: JsonObject, plain: Buffer): Judged {
   const { errors } = admission;
   return {
     clientId: clientIdOf(body, plain),
