@@ -13,6 +13,7 @@ import {
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
+import { eventProperties } from "./event-properties.ts";
 
 /** Partitions opened in one transaction. */
 const OPENED_AT_ONCE = 50;
@@ -110,7 +111,7 @@ async function splitPart(pool: pg.Pool, split: Split): Promise<boolean> {
   }
 }
 
-const EVENT_COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms`;
+const KEY_COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, received_at_ms`;
 
 async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void> {
   const future = partitionOf(part);
@@ -123,7 +124,10 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
     tx,
     days.map(({ day }) => ({ from: day, until: addDays(day, 1) })),
   );
-  await execute(tx, sql`insert into event (${EVENT_COLUMNS}) select ${EVENT_COLUMNS} from ${table} where ${isBefore}`);
+  await execute(
+    tx,
+    sql`insert into event (${KEY_COLUMNS}, properties_json) select ${KEY_COLUMNS}, ${eventProperties} from ${table} e where ${isBefore}`,
+  );
   await execute(tx, sql`delete from ${table} where ${isBefore}`);
   const [left] = await query(tx, sql`select 1 from ${table} limit 1`);
   if (!left) return dropPartition(tx, future.name);

@@ -3,14 +3,17 @@ import { BinaryValues } from "./engine/binary-values.ts";
 /** Where the tail of an event stands. */
 export type TailPlace = { from: number; until: number };
 
-type Tail = { atMs: number; fingerprint: string; event: string; propertiesText: string };
+/** JSON, as text or as its bytes. */
+export type TailProperties = string | { bytes: Buffer; from: number; until: number };
+
+type Tail = { atMs: number; fingerprint: string; event: string; properties: TailProperties };
 
 // Each value stands after its length, which has four bytes.
 const FINGERPRINT_FROM = 16;
 const FINGERPRINT_UNTIL = 32;
 const EVENT_FROM = 36;
-/** The length of the properties, and the version of their form. */
-const BEFORE_PROPERTIES = 5;
+/** The length of the properties. */
+const BEFORE_PROPERTIES = 4;
 
 /**
  * The last columns of event rows (at_ms, fingerprint, event, properties) in COPY's binary form. The event alone decides
@@ -34,10 +37,13 @@ export class EventTails {
     return new EventTails(new BinaryValues(bytes, bytes.length));
   }
 
-  add({ atMs, fingerprint, event, propertiesText }: Tail): TailPlace {
-    const from = this.#values.position;
-    this.#values.bigint(atMs).uuid(fingerprint).text(event).jsonb(propertiesText);
-    return { from, until: this.#values.position };
+  add({ atMs, fingerprint, event, properties }: Tail): TailPlace {
+    const values = this.#values;
+    const from = values.position;
+    values.bigint(atMs).uuid(fingerprint).text(event);
+    if (typeof properties === "string") values.text(properties);
+    else values.textIn(properties.bytes, properties);
+    return { from, until: values.position };
   }
 
   get bytes(): Buffer {

@@ -7,6 +7,7 @@ import { PlacedRows } from "./engine/placed-rows.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { TextRows } from "./engine/text-rows.ts";
+import { eventProperties } from "./event-properties.ts";
 import type { EventTails, TailPlace } from "./event-tails.ts";
 
 export type EventRow = {
@@ -122,7 +123,7 @@ function isAlike(last: Beginning, { appId, clientId, receivedAtMs }: EventSender
 
 const TARGET = {
   table: "event",
-  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties",
+  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_json",
 };
 
 /** Stores events. No row may be stored already: the primary key would refuse the whole batch. */
@@ -179,27 +180,31 @@ export async function loadTrackEvents(
   return query(
     executor,
     sql`select e.app_id, e.client_id, e.at_ms, e.event,
-        case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm,
-        case when e.event = '$AdShow' then e.properties -> '$ad_unit_id' end as ad_unit
+        case when e.event = '$AdShow' then ${eventProperties} -> '$ecpm' end as ecpm,
+        case when e.event = '$AdShow' then ${eventProperties} -> '$ad_unit_id' end as ad_unit
       from ${wanted}
       join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
       where e.type = 'track'`,
   );
 }
 
-const EVENT_COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms`;
+const COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, received_at_ms`;
 
 /** The table of events with rows that are only in the lake, under the name e. */
 export function eventsWith(cold: readonly EventRow[]): Sql {
   if (cold.length === 0) return sql`event e`;
-  return sql`(select ${EVENT_COLUMNS} from event union all select ${EVENT_COLUMNS} from ${rowsIn(cold)}) e`;
+  return sql`(select ${COLUMNS}, properties_json, properties_jsonb from event
+    union all select ${COLUMNS}, properties, null::jsonb from ${rowsIn(cold)}) e`;
 }
 
 /** Puts cold events of a user back into the table, under another client id. */
 export async function insertEvents(tx: Executor, rows: readonly EventRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
     const some = rows.slice(at, at + INSERTED_AT_ONCE);
-    await execute(tx, sql`insert into event (${EVENT_COLUMNS}) select ${EVENT_COLUMNS} from ${rowsIn(some)}`);
+    await execute(
+      tx,
+      sql`insert into event (${COLUMNS}, properties_json) select ${COLUMNS}, properties from ${rowsIn(some)}`,
+    );
   }
 }
 
@@ -214,7 +219,7 @@ function rowsIn(rows: readonly EventRow[]): Sql {
     fingerprint: "uuid",
     type: "text",
     event: "text",
-    properties: "jsonb",
+    properties: "json",
     receivedAtMs: "bigint",
   });
 }
@@ -237,9 +242,9 @@ export async function openEventCursor(
   await query(
     tx,
     sql`declare exported_event no scroll cursor for
-      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, properties::text as properties, received_at_ms
-      from event where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
-      order by event.at_ms, event.client_id, event.fingerprint`,
+      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, ${eventProperties}::text as properties, received_at_ms
+      from event e where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
+      order by e.at_ms, e.client_id, e.fingerprint`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { type Sql, sql } from "./engine/sql.ts";
 import { type EventRow, eventsWith } from "./event.ts";
+import { eventProperties } from "./event-properties.ts";
 import { TOUCHED_AT } from "./user-dimension.ts";
 
 /**
@@ -22,14 +23,14 @@ export function pricedAds(appId: number, where: Sql, cold: readonly EventRow[]):
 
 /** The shown ads with their spans, unit and reported revenue, as apply counts them. */
 function shownAds(appId: number, where: Sql, cold: readonly EventRow[]): Sql {
-  const unit = sql`e.properties ->> '$ad_unit_id'`;
+  const unit = sql`${eventProperties} ->> '$ad_unit_id'`;
   const spanSince = (base: Sql) => sql`floor((e.at_ms - ${base}) / 86400000.0)::int`;
   return sql`select e.client_id, e.day, e.at_ms, e.fingerprint, ${spanSince(TOUCHED_AT)} as span_t,
       ${spanSince(sql`u.registered_at_ms`)} as span_r,
-      (case when jsonb_typeof(e.properties -> '$ad_unit_id') not in ('string', 'number') or ${unit} is null then ''
+      (case when json_typeof(${eventProperties} -> '$ad_unit_id') not in ('string', 'number') or ${unit} is null then ''
         when octet_length(${unit}) > 200 then ${cutToBytes(unit)} else ${unit} end) collate "C" as ad_unit,
-      case when jsonb_typeof(e.properties -> '$ecpm') = 'number'
-        then round(least((e.properties ->> '$ecpm')::numeric * 1000, 9007199254740991)) else 0 end::bigint as micros
+      case when json_typeof(${eventProperties} -> '$ecpm') = 'number'
+        then round(least((${eventProperties} ->> '$ecpm')::numeric * 1000, 9007199254740991)) else 0 end::bigint as micros
     from ${eventsWith(cold)} join user_account u on u.app_id = ${appId} and u.client_id = e.client_id
     where e.app_id = ${appId} and e.type = 'track' and e.event = '$AdShow' and ${where}`;
 }

@@ -104,7 +104,8 @@ test("a period that overlaps another of its unit is refused in a sentence, and c
 test("the migrations count the ads that were stored before them as apply does", async () => {
   const fillIn = (name: string) => {
     const text = readFileSync(new URL(`../../migrations/${name}`, import.meta.url), "utf8");
-    return text.slice(text.indexOf("insert into user_ad_day"));
+    // Properties were jsonb then.
+    return text.slice(text.indexOf("insert into user_ad_day")).replaceAll("e.properties", "e.properties_json::jsonb");
   };
   await show({ $ad_unit_id: "a" });
   await show({ $ad_unit_id: "a", $ecpm: 12.3456 }, NOW_MS + 1);

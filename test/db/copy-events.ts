@@ -7,7 +7,7 @@ export async function copyEvents(tx: pg.PoolClient, events: readonly EventRow[])
   const rows = eventRowsFor(tx);
   const tails = EventTails.empty(0);
   for (const { properties: propertiesText, ...event } of events) {
-    const place = tails.add({ ...event, propertiesText });
+    const place = tails.add({ ...event, properties: propertiesText });
     rows.add(event, { ...event, ...place, propertiesText, tails });
   }
   const copy = new EventCopy(tx);

@@ -200,7 +200,8 @@ test("a day accepts events once it is open, opening it again changes nothing, an
       at_ms: 7,
       type: "track",
       event: "e",
-      properties: { t: "a\tb\\" },
+      properties_json: { t: "a\tb\\" },
+      properties_jsonb: null,
       received_at_ms: 6,
     },
   ]);

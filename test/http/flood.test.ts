@@ -158,9 +158,10 @@ describe("a large body", () => {
       expect(await handedOver()).toBe(before + Math.max(0, count - 1));
     }
     await server.settle();
-    const { rows } = await pool.query("select event, properties from event where app_id = $1 order by event", [
-      whose.appId,
-    ]);
+    const { rows } = await pool.query(
+      "select event, properties_json as properties from event where app_id = $1 order by event",
+      [whose.appId],
+    );
     await pool.end();
     expect(rows).toMatchObject([
       { event: "cut", properties: { text: "x".repeat(2_048) } },

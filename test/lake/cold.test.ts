@@ -236,8 +236,8 @@ describe("a cold day", () => {
     expect(await lake.freeze()).toBe(true);
     const load = async (wish: Partial<ColdWish>) =>
       (await cold.load(apply.pool, { appId: apply.app.appId, ...wish })).map(({ properties }) => properties).sort();
-    expect(await load({})).toEqual(['{"n": 1}', '{"n": 2}', '{"n": 3}']);
-    expect(await load({ type: "track", propertiesOf: ["two"] })).toEqual(['{"n": 2}', "{}"]);
+    expect(await load({})).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+    expect(await load({ type: "track", propertiesOf: ["two"] })).toEqual(['{"n":2}', "{}"]);
     expect(await load({ type: "track", propertiesOf: [] })).toEqual(["{}", "{}"]);
   });
 

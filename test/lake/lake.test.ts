@@ -97,7 +97,7 @@ test("events that are stored but not yet read wait for the next part, also when 
   });
   const read = await writer.readDay({ appId: apply.app.appId, kind: "events", day: "2024-06-15" });
   await writer.writeDay(read!);
-  expect((await stage.rowsOf("events")).map((row) => row.properties)).toEqual(['{"n": 1}']);
+  expect((await stage.rowsOf("events")).map((row) => row.properties)).toEqual(['{"n":1}']);
   await stage.lake.catchUp();
   await expectExact();
 });

@@ -4,6 +4,9 @@ import type { App } from "../../../src/db/app.ts";
 import { callFor } from "../../call.ts";
 import { WAIT_MS_MAX } from "../until.ts";
 
+/** Nodes of the release before may have stored some of the events. */
+const PROPERTIES = "coalesce(properties_json, properties_jsonb::json)";
+
 /** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
 type Job = { path: string; body: string; markers: string[]; registers?: string };
 
@@ -173,7 +176,7 @@ export async function audit(
 ): Promise<Record<keyof typeof FLAWLESS, unknown>> {
   const rows = async (text: string) => (await pool.query(text, [app.appId])).rows;
   const number = async (text: string) => Number((await rows(text))[0].number);
-  const stored = await rows("select properties->>'marker' as marker from event where app_id = $1");
+  const stored = await rows(`select ${PROPERTIES}->>'marker' as marker from event where app_id = $1`);
   const seen = new Set<string>();
   const twice: string[] = [];
   for (const { marker } of stored) {
@@ -198,7 +201,7 @@ export async function audit(
         - (select count(*) from event where app_id = $1 and type = 'track') as number
       from user_day where app_id = $1`),
     ordersOff: await number(`select count(*) - count(distinct trace_id) + abs(count(distinct trace_id)
-        - (select count(distinct properties->>'$order_id') from event where app_id = $1)) as number
+        - (select count(distinct ${PROPERTIES}->>'$order_id') from event where app_id = $1)) as number
       from orders where app_id = $1`),
     payCountsOff: await number(`select coalesce(sum(pay_count), 0)
         - (select count(*) from orders where app_id = $1) as number

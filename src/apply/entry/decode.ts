@@ -1,33 +1,19 @@
-import { adUnitOf } from "../../domain/ad-revenue.ts";
-import { cutValue, propertiesOf, typeOfEvent } from "../../domain/event/admission.ts";
-import { canonicalText, canonicalTexts, fingerprintOf, keysOf } from "../../domain/event/fingerprint.ts";
-import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  numberOf,
-  parseJson,
-  parseJsonWithIds,
-  textOf,
-} from "../../domain/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds, textOf } from "../../domain/json.ts";
 import { REFUND_EVENT } from "../../domain/refund.ts";
-import type { UserKey } from "../../domain/user/user-key.ts";
 import { messageOf, type Rejection } from "../../errors.ts";
-import { decodeEntry, type Entry, type EntryHead, type EntryKind } from "../../journal/entry.ts";
+import { decodeEntry, type Entry, type EntryHead } from "../../journal/entry.ts";
 import type { LogItem } from "../../journal/entry-log.ts";
 import { plainBody } from "../../journal/packed-body.ts";
 import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
-import { paymentOf } from "./payment.ts";
-import { type FileRefund, fileRefundsOf, refundOf } from "./refund.ts";
-import { type DecodedEvent, type SentEvent, SentEvents } from "./sent-event.ts";
-import { isUsableTime } from "./usable-time.ts";
+import { decodeCollect, type Said } from "./decode-collect.ts";
+import { type FileRefund, fileRefundsOf } from "./refund.ts";
+import { type SentEvent, SentEvents } from "./sent-event.ts";
+import { addressFrom, decodedEvent, type RawEvent, storedForm } from "./stored-form.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
 
 /** Where an entry stands in the journal, and its bytes. */
 type Recorded = { from: number; until: number; payload: Buffer };
-/** The head of an entry, and the user it is about. */
-type Said = { head: EntryHead; user: UserKey };
 
 export type EventsEntry = Recorded &
   Said & {
@@ -94,7 +80,7 @@ function decodeBody(entry: Entry, events: SentEvents) {
   const user = { appId: head.app, clientId: head.client };
   switch (head.kind) {
     case "collect":
-      return decodeCollect({ head, user }, asObject(parseJson(text)), events);
+      return decodeCollect({ head, user }, text, events);
     case "consumer_event":
       return oneEvent({ head, user }, consumerEvent(asObject(parseJson(text))), events);
     case "handle_event":
@@ -122,123 +108,6 @@ function decodeUser({ head, user }: Said, body: JsonObject) {
     default:
       return { kind: "user" as const, head, user, body };
   }
-}
-
-function decodeCollect({ head, user }: Said, body: JsonObject, into: SentEvents) {
-  const list = body.event_list as JsonValue[];
-  const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
-  const address = addressFrom(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
-  const corrections = correctionsOf(head);
-  const by = { user, kind: head.kind };
-  const events: SentEvent[] = [];
-  for (let index = 0; index < list.length; index += 1) {
-    if (rejectedIndexes?.has(index)) continue;
-    const sent = list[index] as JsonObject;
-    const raw = {
-      type: typeOfEvent(sent, body.type) as SentEvent["type"],
-      event: sent.event as string,
-      atMs: Math.floor(sent.time as number),
-      properties: propertiesOf(sent),
-    };
-    const asStored = storedForm(raw, { corrections, index, body, address });
-    events.push(into.add(decodedEvent(raw, asStored, by)));
-  }
-  return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
-}
-
-type RawEvent = { type: SentEvent["type"]; event: string; atMs: number; properties: JsonObject };
-/** The event as it is stored. `properties`: after corrections; undefined where they are those that were sent. */
-type StoredForm = { fingerprint: string; propertiesText: string; names: readonly string[]; properties?: JsonObject };
-
-/**
- * The fingerprint covers what was sent, before admission's corrections, so that a repeat is the same event. `$ip` and
- * `$ua` do not count: the server fills them in, and an export that is imported again carries them.
- */
-function storedForm(
-  { type, event, atMs, properties: sent }: RawEvent,
-  given: { corrections?: Corrections | undefined; index: number; body: JsonObject; address: Address },
-): StoredForm {
-  const { corrections, index, body, address } = given;
-  if (!isUsableTime(atMs)) throw new Error("An event of the entry has no usable time.");
-  if (type === "track" && !corrections && sent.$ip === undefined && sent.$ua === undefined) {
-    const { canonical, withAdded, keys } = canonicalTexts(sent, address.added);
-    return { fingerprint: fingerprintOf({ atMs, type, event, canonical }), propertiesText: withAdded, names: keys };
-  }
-  const canonical = canonicalText(withoutAddress(sent));
-  const fingerprint = fingerprintOf({ atMs, type, event, canonical });
-  const properties = corrected(sent, corrections?.get(index));
-  const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
-  return { fingerprint, propertiesText: canonicalText(stored), names: keysOf(properties), properties };
-}
-
-function decodedEvent(
-  raw: RawEvent,
-  form: StoredForm,
-  { user, kind }: { user: UserKey; kind: EntryKind },
-): DecodedEvent {
-  const { type, event, atMs } = raw;
-  const { fingerprint, propertiesText, names } = form;
-  const properties = form.properties ?? raw.properties;
-  const sent = { type, event, fingerprint, properties };
-  const payment = paymentOf(sent, { user, kind });
-  const refund = refundOf(sent, { user, given: raw.properties });
-  const adView = adViewOf(sent);
-  // Of other calls than collect, admission does not see to it that the text holds all properties as they are.
-  const isRead = form.properties || payment || event === "$BindThirdPlatform" || kind !== "collect";
-  const told = isRead || refund || adView ? { payment, refund, adView, ...(isRead && { properties }) } : undefined;
-  return { appId: user.appId, type, event, names, atMs, fingerprint, propertiesText, told };
-}
-
-function adViewOf({ type, event, properties }: Pick<RawEvent, "type" | "event" | "properties">) {
-  if (type !== "track" || event !== "$AdShow") return undefined;
-  const { $ecpm, $ad_type, $ad_unit_id } = properties;
-  return { ecpm: numberOf($ecpm), adType: textOf($ad_type), adUnit: adUnitOf($ad_unit_id) };
-}
-
-function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
-  return rest;
-}
-
-/** Admission's corrections by the event's index in the list; undefined when nothing was wrong. */
-type Corrections = ReadonlyMap<number, { omitted: string[]; cut: string[] }>;
-
-function correctionsOf({ omitted = [], cut = [] }: EntryHead): Corrections | undefined {
-  if (omitted.length === 0 && cut.length === 0) return undefined;
-  const corrections = new Map<number, { omitted: string[]; cut: string[] }>();
-  const at = (index: number) => {
-    const known = corrections.get(index) ?? { omitted: [], cut: [] };
-    corrections.set(index, known);
-    return known;
-  };
-  for (const [index, name] of omitted) at(index).omitted.push(name);
-  for (const [index, name] of cut) at(index).cut.push(name);
-  return corrections;
-}
-
-function corrected(properties: JsonObject, found: { omitted: string[]; cut: string[] } | undefined): JsonObject {
-  if (!found) return properties;
-  const result = { ...properties };
-  for (const name of found.omitted) delete result[name];
-  for (const name of found.cut) result[name] = cutValue(properties[name]!);
-  return result;
-}
-
-/** The sender's address; `added` is the same as JSON, made once for all events of the entry, in jsonb's key order. */
-type Address = { ip: string; ua: string; added: readonly { key: string; text: string }[] };
-
-function addressFrom(ip: string, ua: string): Address {
-  const added = [];
-  if (ip !== "") added.push({ key: "$ip", text: `"$ip":${JSON.stringify(ip)}` });
-  if (ua !== "") added.push({ key: "$ua", text: `"$ua":${JSON.stringify(ua)}` });
-  return { ip, ua, added };
-}
-
-/** client_ip and client_ua replace `$ip` and `$ua`; the caller's own address only fills them in. */
-function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address): JsonObject {
-  return {
-    ...(ip !== "" && (textOf(body.client_ip) !== "" || properties.$ip === undefined) && { $ip: ip }),
-    ...(ua !== "" && (textOf(body.client_ua) !== "" || properties.$ua === undefined) && { $ua: ua }),
-  };
 }
 
 function oneEvent({ head, user }: Said, raw: RawEvent, into: SentEvents) {

@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../db/event.ts";
-import { EventTails } from "../../db/event-tails.ts";
+import { EventTails, type TailProperties } from "../../db/event-tails.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { SentPayment } from "./payment.ts";
 import type { SentRefund } from "./refund.ts";
@@ -98,7 +98,8 @@ export class SentEvent implements NewEvent {
 export type DecodedEvent = EventShape & {
   atMs: number;
   fingerprint: string;
-  propertiesText: string;
+  /** As JSON text, with what the server has added. */
+  properties: TailProperties;
   told: Told | undefined;
 };
 

@@ -1,6 +1,5 @@
 const TWO_TO_32 = 2 ** 32;
 const DAY_MS = 86_400_000;
-const JSONB_VERSION = 1;
 /** PostgreSQL counts days from here. */
 const FIRST_DAY_MS = Date.UTC(2000, 0, 1);
 /** A UTF-16 unit has at most three bytes. */
@@ -97,12 +96,11 @@ export class BinaryValues {
     return this;
   }
 
-  /** JSON text. */
-  jsonb(json: string): this {
-    this.#reserve(5 + json.length * BYTES_PER_UNIT_MAX);
-    const length = this.#bytes.write(json, this.#at + 5);
-    this.#at = this.#bytes.writeInt32BE(length + 1, this.#at);
-    this.#at = this.#bytes.writeUInt8(JSONB_VERSION, this.#at) + length;
+  /** A text that stands in some bytes. */
+  textIn(bytes: Buffer, { from, until }: Stretch): this {
+    this.#reserve(4 + until - from);
+    this.#at = this.#bytes.writeInt32BE(until - from, this.#at);
+    this.#at += bytes.copy(this.#bytes, this.#at, from, until);
     return this;
   }
 

@@ -102,7 +102,7 @@ const READ_AS_IS: readonly string[] = ["integer", "bigint", "smallint", "boolean
 function valueIn(number: Sql, type: string | undefined, form: "plain" | "escaped"): Sql {
   const field = sql`field[${number}]`;
   if (type === "text") return textOf(field, form);
-  if (type === "jsonb") return sql`${textOf(field, form)}::jsonb`;
+  if (type === "jsonb" || type === "json") return sql`${textOf(field, form)}::${identifier(type)}`;
   if (type === "date")
     return sql`make_date(left(${field}, 4)::int, substr(${field}, 6, 2)::int, substr(${field}, 9, 2)::int)`;
   if (type === "text[]") return sql`string_to_array(btrim(${field}, '{}'), ',')`;

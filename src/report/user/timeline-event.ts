@@ -1,6 +1,7 @@
 import { readSettled } from "../../db/cold-event.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
 import { loadKeptParts } from "../../db/event-day.ts";
+import { eventProperties } from "../../db/event-properties.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -88,8 +89,8 @@ async function eventsOfDays(
   const named = event === undefined ? sql`` : sql`and event = ${event}`;
   return query<StoredEvent>(
     executor,
-    sql`select at_ms, replace(fingerprint::text, '-', '') as fingerprint, type, event, properties, received_at_ms
-      from event
+    sql`select at_ms, replace(fingerprint::text, '-', '') as fingerprint, type, event, ${eventProperties} as properties, received_at_ms
+      from event e
       where app_id = ${appId} and client_id = ${clientId} and day >= ${days.from}::date and day < ${days.until}::date
         and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
       order by at_ms desc, fingerprint desc limit ${limit}`,

@@ -109,7 +109,7 @@ const EVENTS: View = {
     text("type", sql`e.type`, "`track` or `profile`"),
     instant("time", sql`e.at_ms`, "When it happened"),
     instant("received_time", sql`e.received_at_ms`, "When it was received"),
-    json("properties", sql`e.properties`, "Properties of the event"),
+    json("properties", sql`coalesce(e.properties_json::jsonb, e.properties_jsonb)`, "Properties of the event"),
     column("uuid")("event_id", sql`e.fingerprint`, "Tells events of a user apart"),
   ],
 };

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { COLD_NOWHERE } from "../../src/db/cold-event.ts";
+import { inTransaction } from "../../src/db/engine/pool.ts";
+import { query, sql } from "../../src/db/engine/sql.ts";
+import { fetchEvents, loadTrackEvents, openEventCursor } from "../../src/db/event.ts";
+import { readDay } from "../../src/db/lake-source.ts";
+import { ALL_DAYS, loadPastEvents } from "../../src/db/postback-history.ts";
+import { pricedAds } from "../../src/db/shown-ad.ts";
+import { loadUsers } from "../../src/db/user-account.ts";
+import { loadRecentPayments } from "../../src/report/doctor-facts.ts";
+import { readEvents } from "../../src/report/user/timeline-event.ts";
+import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
+
+let stage: ApplyStage;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+beforeEach(() => stage.begin());
+afterAll(() => stage.close());
+
+const DAY = "2024-06-15";
+
+/** As 0.2.0 has stored them. */
+async function makeOld(): Promise<void> {
+  await stage.pool.query("update event set properties_jsonb = properties_json::jsonb, properties_json = null");
+}
+
+/** What everything reads that reads properties of events. */
+async function readAll(clientId: string): Promise<Record<string, unknown>> {
+  const { pool, app } = stage;
+  const users = [{ appId: app.appId, clientId }];
+  const [user] = await loadUsers(pool, users);
+  const page = { bound: { atMs: NOW_MS + 1_000, key: undefined }, limit: 10, timeZone: app.timeZone, event: undefined };
+  const exported = await inTransaction(pool, async (tx) => {
+    await openEventCursor(tx, { appId: app.appId, fromDay: DAY, untilDay: "2024-06-16" });
+    return fetchEvents(tx);
+  });
+  const copied = await inTransaction(pool, async (tx) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of readDay(tx, { appId: app.appId, kind: "events", day: DAY }, NOW_MS + 1_000))
+      pieces.push(piece);
+    return Buffer.concat(pieces).toString();
+  });
+  return {
+    exported: exported.map(({ properties, ...event }) => ({ ...event, properties: JSON.parse(properties) })),
+    copied: copied.replaceAll(/(?<=[:,]) /g, ""),
+    counted: await loadTrackEvents(pool, users, []),
+    past: await loadPastEvents(pool, users, { names: ["$AdShow", "level_up"], days: ALL_DAYS, cold: [] }),
+    priced: await query(pool, sql`select * from (${pricedAds(app.appId, sql`true`, [])}) ad order by at_ms`),
+    payments: await loadRecentPayments(pool, { ...app, rates: {} }, { nowMs: NOW_MS, sinceMs: NOW_MS - 1_000 }),
+    timeline: await readEvents(pool, user!, { ...page, cold: COLD_NOWHERE }),
+  };
+}
+
+test("events whose properties an earlier version has stored are read like new ones, and become new ones when they move", async () => {
+  await stage.register("a");
+  await stage.collect("a", [
+    track("level_up", { level: 7, name: "游戏 1, 2: 3", ratio: 0.125, list: ["a", "b"] }, NOW_MS),
+    track("$AdShow", { $ecpm: 12.5, $ad_unit_id: "unit" }, NOW_MS + 1),
+    track("$AdShow", { $ad_unit_id: 17 }, NOW_MS + 2),
+    pay("order-1", 600, {}, NOW_MS + 3),
+  ]);
+  await stage.applyAll();
+  const fresh = await readAll("a");
+  expect(fresh.payments).toHaveLength(1);
+  expect(fresh.priced).toMatchObject([{ micros: 12_500 }, { micros: 0 }]);
+  await makeOld();
+  expect(await readAll("a")).toEqual(fresh);
+  await stage.append("reset_client_id", "a", { new_client_id: "b" });
+  await stage.applyAll();
+  expect((await query(stage.pool, sql`select 1 from event where properties_json is null`)).length).toBe(0);
+  expect((await readAll("b")).exported).toEqual(
+    (fresh.exported as object[]).map((event) => ({ ...event, clientId: "b" })),
+  );
+});
