@@ -34,8 +34,8 @@ type FileRows = { kind: LakeKind; rows: string; path: string; isSorted: boolean 
 const SAMPLE = { rows: 2_000, bytes: 16_384 } as const;
 
 /**
- * Threads that write files. With a second one, the first asks for work all the while that there is none: a fifth of the
- * processor time of writing went into that, and fewer events were written.
+ * Threads that work on one statement that writes files. With a second one, the first asks for work all the while that there is
+ * none: a fifth of the processor time of writing went into that, and fewer events were written.
  */
 export const WRITING_THREADS = 1;
 
@@ -51,6 +51,9 @@ export class Engine {
   readonly #connection: DuckDBConnection;
   readonly #temp: string;
   readonly #cursors = new Map<string, Cursor>();
+  /** Ends of what is being packed beside each other, and of the last that was packed alone. */
+  readonly #packing = new Set<Promise<unknown>>();
+  #lastAlone: Promise<void> = Promise.resolve();
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, temp: string) {
     this.#instance = instance;
@@ -77,7 +80,27 @@ export class Engine {
 
   /** Writes the rows of each day into a file. A day without rows gets none. */
   async pack(task: PackTask): Promise<Packed[]> {
-    return withLargeRows((rowBytesMax) => this.#pack(task, rowBytesMax));
+    await this.#lastAlone;
+    const packing = this.#ownConnection((connection) => this.#pack(connection, task, ROW_BYTES.usual));
+    const ended: Promise<unknown> = packing.then(NOTHING, NOTHING).then(() => this.#packing.delete(ended));
+    this.#packing.add(ended);
+    try {
+      return await packing;
+    } catch (error) {
+      if (isRowTooLarge(error)) return this.#packAlone(task, ROW_BYTES.largest);
+      if (isOutOfMemory(error)) return this.#packAlone(task, ROW_BYTES.usual);
+      throw error;
+    }
+  }
+
+  /** With all of the memory: once those that are being packed have ended, and before any other. */
+  async #packAlone(task: PackTask, rowBytesMax: number): Promise<Packed[]> {
+    const before = [this.#lastAlone, ...this.#packing];
+    const packing = Promise.all(before).then(() =>
+      this.#ownConnection((connection) => this.#pack(connection, task, rowBytesMax)),
+    );
+    this.#lastAlone = packing.then(NOTHING, NOTHING);
+    return packing;
   }
 
   async repack({ kind, files, gone, csv, path }: RepackTask): Promise<Packed> {
@@ -85,33 +108,47 @@ export class Engine {
     return withLargeRows((rowBytesMax) => {
       const added =
         csv === undefined ? "" : ` union all select ${columnsOf(kind)} from ${rowsOfCsv(kind, csv, rowBytesMax)}`;
-      return this.#write({ kind, rows: `${kept}${added}`, path, isSorted: true });
+      return this.#write(this.#connection, { kind, rows: `${kept}${added}`, path, isSorted: true });
     });
   }
 
-  async #pack({ kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
+  /** A connection of its own runs beside others: each statement is worked on by the thread that waits for it. */
+  async #ownConnection<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#instance.connect();
+    try {
+      return await work(connection);
+    } finally {
+      connection.closeSync();
+    }
+  }
+
+  async #pack(connection: DuckDBConnection, { kind, csv, days }: PackTask, rowBytesMax: number): Promise<Packed[]> {
     const source = rowsOfCsv(kind, csv, rowBytesMax);
     const received = { kind, isSorted: false };
     if (days.length === 1)
       return [
-        await this.#write({ ...received, rows: `select ${columnsOf(kind)} from ${source}`, path: days[0]!.path }),
+        await this.#write(connection, {
+          ...received,
+          rows: `select ${columnsOf(kind)} from ${source}`,
+          path: days[0]!.path,
+        }),
       ];
-    await this.#connection.run(`create or replace temp table spooled as select * from ${source}`);
+    await connection.run(`create or replace temp table spooled as select * from ${source}`);
     try {
       const packed: Packed[] = [];
       for (const { day, path } of days) {
         const rows = `select ${columnsOf(kind)} from spooled where "day" = ${quoted(day)}`;
-        packed.push(await this.#write({ ...received, rows, path }));
+        packed.push(await this.#write(connection, { ...received, rows, path }));
       }
       return packed;
     } finally {
-      await this.#connection.run("drop table spooled");
+      await connection.run("drop table spooled");
     }
   }
 
   async merge({ kind, files, path }: MergeTask): Promise<Packed> {
     const rows = `select ${namesOf(kind)} from read_parquet(${listOfFiles(files)}, hive_partitioning = false)`;
-    return this.#write({ kind, rows, path, isSorted: true });
+    return this.#write(this.#connection, { kind, rows, path, isSorted: true });
   }
 
   /** The first row of a statement, every value as a text. */
@@ -162,28 +199,19 @@ export class Engine {
   /** Nothing rests in the process that asks. */
   rest(): void {}
 
-  async #write(all: FileRows): Promise<Packed> {
+  async #write(connection: DuckDBConnection, all: FileRows): Promise<Packed> {
     const { kind, rows, path } = all;
-    const properties = kind === "events" ? chooseProperties(await this.#sampleOf(all)) : [];
+    const properties = kind === "events" ? chooseProperties(await sampleOf(connection, all)) : [];
     await makeFolderOf(path);
     const draft = `${path}.draft`;
     try {
-      const written = await this.#connection.runAndReadAll(writeFile(kind, rows, draft, properties));
+      const written = await connection.runAndReadAll(writeFile(kind, rows, draft, properties));
       const count = Number(written.getRows()[0]![0]);
       if (count === 0) return { rows: 0, bytes: 0, properties };
       return { rows: count, bytes: await settleFile(draft, path), properties };
     } finally {
       await rm(draft, { force: true });
     }
-  }
-
-  async #sampleOf({ rows, isSorted }: FileRows): Promise<SampledEvent[]> {
-    const small = `select client_id, properties from (${rows}) where strlen(properties) <= ${SAMPLE.bytes}`;
-    const some = isSorted
-      ? `select * from (${small}) using sample reservoir(${SAMPLE.rows} rows)`
-      : `${small} limit ${SAMPLE.rows}`;
-    const found = (await this.#connection.runAndReadAll(some)).getRows() as [string, string][];
-    return found.map(([clientId, properties]) => ({ clientId, properties }));
   }
 
   async close(): Promise<void> {
@@ -194,16 +222,35 @@ export class Engine {
   }
 }
 
+async function sampleOf(connection: DuckDBConnection, { rows, isSorted }: FileRows): Promise<SampledEvent[]> {
+  const small = `select client_id, properties from (${rows}) where strlen(properties) <= ${SAMPLE.bytes}`;
+  const some = isSorted
+    ? `select * from (${small}) using sample reservoir(${SAMPLE.rows} rows)`
+    : `${small} limit ${SAMPLE.rows}`;
+  const found = (await connection.runAndReadAll(some)).getRows() as [string, string][];
+  return found.map(([clientId, properties]) => ({ clientId, properties }));
+}
+
 type Cursor = { connection: DuckDBConnection; result: DuckDBResult };
+
+const NOTHING = () => {};
 
 /** Rows are read through a small buffer first: a large one takes its memory whole. */
 async function withLargeRows<T>(work: (rowBytesMax: number) => Promise<T>): Promise<T> {
   try {
     return await work(ROW_BYTES.usual);
   } catch (error) {
-    if (!/maximum line size/i.test(messageOf(error))) throw error;
+    if (!isRowTooLarge(error)) throw error;
     return work(ROW_BYTES.largest);
   }
+}
+
+function isRowTooLarge(error: unknown): boolean {
+  return /maximum line size/i.test(messageOf(error));
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return /^Out of Memory/i.test(messageOf(error));
 }
 
 function plainRow(row: readonly unknown[]): unknown[] {

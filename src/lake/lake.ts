@@ -37,6 +37,8 @@ import { LakeWriter, type ReadDay } from "./lake-writer.ts";
 const READ_EVERY_MS = 20_000;
 /** A cycle that took long is followed by a longer rest, so that the lake takes only a part of the machine. */
 const READ_REST_FACTOR = 4;
+/** Days that the engine packs at the same time, each on a core. */
+const PACKED_AT_ONCE = 2;
 /** How long a file that no longer counts stays for those who are reading it. */
 const RETIRED_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -248,28 +250,28 @@ export class Lake {
     await this.#writeDays(inOrder.filter(isDue), isOut);
   }
 
-  /** Writes days as wholes. Up to two are read from the database while the engine packs another one. */
+  /** Writes days as wholes. Some are packed while the next is read from the database. */
   async #writeDays(marks: readonly LakeMark[], isOut: () => boolean): Promise<void> {
     const ofEvents = marks.filter(({ kind }) => kind === "events").map(({ day }) => day);
     const cold = new Set(await loadColdAmong(this.#parts.pool, [...new Set(ofEvents)]));
-    let earlier: Promise<unknown> = Promise.resolve();
-    let last = earlier;
+    const packing = new Set<Promise<unknown>>();
     for (const mark of marks) {
       if (isOut()) break;
       const startedMs = elapsedMs();
       if (mark.kind === "events" && cold.has(mark.day)) {
-        await last;
-        last = this.#attempt(keyOf(mark), () => this.#writeColdDay(mark));
+        await Promise.all(packing);
+        await this.#attempt(keyOf(mark), () => this.#writeColdDay(mark));
         continue;
       }
       const read = await this.#attempt(keyOf(mark), () => this.#writer.readDay(mark));
       const readMs = elapsedMs() - startedMs;
-      await earlier;
       if (!read) continue;
-      const pack = () => this.#attempt(keyOf(mark), () => this.#writeDay(read, readMs));
-      [earlier, last] = [last, last.then(pack)];
+      if (packing.size === PACKED_AT_ONCE) await Promise.race(packing);
+      const written = this.#attempt(keyOf(mark), () => this.#writeDay(read, readMs));
+      const ended: Promise<unknown> = written.then(() => packing.delete(ended));
+      packing.add(ended);
     }
-    await last;
+    await Promise.all(packing);
   }
 
   /** How long a day takes tells how soon it may be written again; that others were packed before it does not matter. */
