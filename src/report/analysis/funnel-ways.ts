@@ -37,8 +37,9 @@ const DAY_MINUTES = 1_440;
  *
  * A way is first followed from the user's first entry without a window. No other entry gets further than this way, because
  * each of its steps would be as late or later. So where the whole way is within the window it is the user's. Only the other
- * users' entries are followed one by one, each to the next time of a step by an ASOF join, which sorts. The shorter the
- * window, the more users are left for it. Users are numbered first, because a text as a key costs as much as all the rest.
+ * users' entries are followed one by one, each to the next time of a step by an ASOF join, which sorts: those from which the
+ * first step that came too late can be reached within the window. Earlier ones get no further than the first entry. The shorter
+ * the window, the more users are left for it. Users are numbered first, because a text as a key costs as much as all the rest.
  * All tables can be put on the disk: lists of the times of 12 million steps did not fit into 256 MB.
  */
 export function waysTables(asked: AskedFunnel): Table[] {
@@ -46,6 +47,9 @@ export function waysTables(asked: AskedFunnel): Table[] {
   const steps = Array.from({ length: count }, (_, index) => index + 1);
   const later = steps.slice(1);
   const windowMs = asked.window_minutes * MINUTE_MS;
+  const isInWindow = (step: number) => duck`${timeName(step)} <= time_1 + ${windowMs}`;
+  const within = (step: number) => duck`case when ${isInWindow(step)} then ${timeName(step)} end as ${timeName(step)}`;
+  const late = (step: number) => duck`case when not ${isInWindow(step)} then ${timeName(step)} end`;
   const overshoots = duck`greatest(${listed(steps.map(timeName))}) > time_1 + ${windowMs}`;
   const fields = steps.map((step) => duck`${timeName(step)} := ${timeName(step)}`);
   // A step weighs more than any time, so the entry that gets furthest is chosen, and the earliest of those.
@@ -53,16 +57,20 @@ export function waysTables(asked: AskedFunnel): Table[] {
   const best = duck`select client_id, ${listed(steps.map((step) => duck`best.${timeName(step)}`))}
 from (
   select number, arg_max(struct_pack(${listed(fields)}), ${depth} * 100000000000000 - time_1) as best
-  from ${named(`entry_${count}`)}
+  from (
+    select number, ${listed(steps.map(timeName))} from ${named(`entry_${count}`)}
+    union all
+    select number, time_1, ${listed(later.map(within))} from rest
+  )
   group by number
 )
-join rest using (number)`;
+join (select number, client_id from rest) using (number)`;
   const ways = duck`select client_id, ${listed(steps.map(timeName))}
 from firsts
 where not coalesce(${overshoots}, false)
 union all
 ${best}`;
-  const rest = duck`select number, client_id
+  const rest = duck`select *, least(${listed(later.map(late))}) - ${windowMs} as since
 from firsts
 where ${overshoots}`;
   return [
@@ -143,13 +151,14 @@ function firstWays(steps: readonly number[]): Duck {
   ]);
 }
 
-/** All entries of the users who are left. */
+/** The later entries that are followed. */
 function entriesOfRest({ steps, range }: AskedFunnel): Duck {
   return rowsOf({
     source: steps[0]!,
     range,
     columns: [duck`r.number`, duck`${EVENT_MS} as time_1`],
     join: duck`join rest r on r.client_id = e.client_id`,
+    conditions: [duck`${EVENT_MS} >= r.since`],
   });
 }
 
@@ -161,7 +170,7 @@ function nextStep(asked: AskedFunnel, step: number): Duck {
   const time = duck`b.${timeName(step)}`;
   return duck`select a.*, case when ${time} <= a.time_1 + ${windowMs} then ${time} end as ${timeName(step)}
 from ${named(`entry_${step - 1}`)} a
-asof left join (select * from ${stepName(step)} semi join rest using (number)) b
+asof left join (select s.* from ${stepName(step)} s join rest r on r.number = s.number and s.${timeName(step)} >= r.since) b
   on b.number = a.number and ${isLater(asked, time, known)}`;
 }
 
