@@ -19,8 +19,8 @@ import { Attempt, environment, ROOT } from "./launch.ts";
 /** Someone without rights on the package; whoever runs the tests if that is not root. */
 const NOBODY = 65_534;
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-/** What an installed package may take, in bytes. Most of it are PostgreSQL and the columnar engine. */
-const INSTALLED_BYTES_MAX = 180e6;
+/** What an installed package may take, in bytes. Most of it are PostgreSQL and the columnar engine: 8 MB more on x64 than on arm64. */
+const INSTALLED_BYTES_MAX = 190e6;
 
 let folder: string;
 /** The packed file with the packages that it needs to run, as `npm install` would lay them out. Nothing may be written. */
@@ -72,7 +72,7 @@ test("the packed file has the built server, the console and the migrations, and 
   expect(readFileSync(join(installed, "dist/bundle/cli.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
-test("what is installed takes at most 180 MB", () => {
+test("what is installed takes at most 190 MB", () => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
   expect(bytes).toBeLessThan(INSTALLED_BYTES_MAX);
