@@ -68,7 +68,8 @@ export class Tables {
 
   /** Events in the order of their time, then of their name. */
   async events(app: App, clientId?: string): Promise<Row[]> {
-    return this.#rows("event", app, clientId, "order by t.at_ms, t.event");
+    const rows = await this.#rows("event", app, clientId, "order by t.at_ms, t.event");
+    return rows.map(({ properties_json, ...row }) => ({ ...row, properties: properties_json }));
   }
 
   async eventNames(app: App, clientId?: string): Promise<string[]> {
