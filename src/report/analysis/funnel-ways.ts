@@ -9,6 +9,7 @@ import { type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { segmentTable } from "./segment-sql.ts";
 import { checkSource, rowsOf } from "./source-sql.ts";
+import { USER_NUMBER } from "./users-sql.ts";
 
 export type AskedFunnel = Omit<FunnelQuestion, "top"> & { range: Range; top: number };
 
@@ -38,8 +39,9 @@ const DAY_MINUTES = 1_440;
  * A way is first followed from the user's first entry without a window. No other entry gets further than this way, because
  * each of its steps would be as late or later. So where the whole way is within the window it is the user's. Only the other
  * users' entries are followed one by one, each to the next time of a step by an ASOF join, which sorts: those from which the
- * first step that came too late can be reached within the window. Earlier ones get no further than the first entry. The shorter
- * the window, the more users are left for it. Users are numbered first, because a text as a key costs as much as all the rest.
+ * first step that came too late can be reached within the window. Earlier ones, and those after its last time, get no further
+ * than the first entry. The shorter the window, the more users are left for it. Users are numbered first, because a text as a
+ * key costs as much as all the rest.
  * All tables can be put on the disk: lists of the times of 12 million steps did not fit into 256 MB.
  */
 export function waysTables(asked: AskedFunnel): Table[] {
@@ -49,18 +51,22 @@ export function waysTables(asked: AskedFunnel): Table[] {
   const windowMs = asked.window_minutes * MINUTE_MS;
   const isInWindow = (step: number) => duck`${timeName(step)} <= time_1 + ${windowMs}`;
   const within = (step: number) => duck`case when ${isInWindow(step)} then ${timeName(step)} end as ${timeName(step)}`;
-  const late = (step: number) => duck`case when not ${isInWindow(step)} then ${timeName(step)} end`;
+  const firstLate = (name: (step: number) => Duck) =>
+    duck`coalesce(${listed(later.map((step) => duck`case when not ${isInWindow(step)} then ${name(step)} end`))})`;
   const overshoots = duck`greatest(${listed(steps.map(timeName))}) > time_1 + ${windowMs}`;
-  const fields = steps.map((step) => duck`${timeName(step)} := ${timeName(step)}`);
-  // A step weighs more than any time, so the entry that gets furthest is chosen, and the earliest of those.
+  // A step weighs more than any time, so the entry that gets furthest is chosen, and the earliest of those. Whatever its times
+  // are, they are all taken from that entry; in a struct, they would take a twentieth more of the whole.
   const depth = duck`(${plus(steps.map((step) => duck`cast(${timeName(step)} is not null as bigint)`))})`;
-  const best = duck`select client_id, ${listed(steps.map((step) => duck`best.${timeName(step)}`))}
+  const best = duck`select client_id, ${listed(steps.map(timeName))}
 from (
-  select number, arg_max(struct_pack(${listed(fields)}), ${depth} * 100000000000000 - time_1) as best
+  select number, ${listed(steps.map((step) => duck`arg_max_null(${timeName(step)}, weight) as ${timeName(step)}`))}
   from (
-    select number, ${listed(steps.map(timeName))} from ${named(`entry_${count}`)}
-    union all
-    select number, time_1, ${listed(later.map(within))} from rest
+    select *, ${depth} * 100000000000000 - time_1 as weight
+    from (
+      select number, ${listed(steps.map(timeName))} from ${named(`entry_${count}`)}
+      union all
+      select number, time_1, ${listed(later.map(within))} from rest
+    )
   )
   group by number
 )
@@ -70,7 +76,7 @@ from firsts
 where not coalesce(${overshoots}, false)
 union all
 ${best}`;
-  const rest = duck`select *, least(${listed(later.map(late))}) - ${windowMs} as since
+  const rest = duck`select *, ${firstLate(timeName)} - ${windowMs} as since, ${firstLate(lastName)} as until
 from firsts
 where ${overshoots}`;
   return [
@@ -92,6 +98,11 @@ function firstName(step: number): Duck {
   return named(`first_${step}`);
 }
 
+/** The last time of a step, however late. */
+function lastName(step: number): Duck {
+  return named(`last_${step}`);
+}
+
 function stepName(step: number): Duck {
   return named(`step_${step}`);
 }
@@ -106,7 +117,7 @@ function firstEntries({ steps, range, segment }: AskedFunnel): Duck {
     columns: [duck`e.client_id`, duck`min(${EVENT_MS}) as time_1`],
     inSegment: segment !== undefined,
   });
-  return duck`select *, row_number() over () as number
+  return duck`select *, ${USER_NUMBER} as number
 from (
   ${entries}
   group by e.client_id
@@ -132,11 +143,11 @@ function timesOf(asked: AskedFunnel, step: number): Duck {
 /** The first time of a step after that of the step before. Those of the second step all follow the first entry. */
 function firstTimes(asked: AskedFunnel, step: number): Duck {
   if (step === 2)
-    return duck`select number, min(time_2) as time_2
+    return duck`select number, min(time_2) as time_2, max(time_2) as last_2
 from step_2
 group by number`;
   const [time, before] = [duck`s.${timeName(step)}`, duck`f.${timeName(step - 1)}`];
-  return duck`select number, min(${time}) as ${timeName(step)}
+  return duck`select number, min(${time}) as ${timeName(step)}, max(${time}) as ${lastName(step)}
 from ${stepName(step)} s
 join ${firstName(step - 1)} f using (number)
 where ${isLater(asked, time, before)}
@@ -145,7 +156,7 @@ group by number`;
 
 function firstWays(steps: readonly number[]): Duck {
   return clauses([
-    duck`select ${listed([duck`number`, duck`client_id`, ...steps.map(timeName)])}`,
+    duck`select ${listed([duck`number`, duck`client_id`, ...steps.map(timeName), ...steps.slice(1).map(lastName)])}`,
     duck`from first_1`,
     ...steps.slice(1).map((step) => duck`left join ${firstName(step)} using (number)`),
   ]);
@@ -158,7 +169,7 @@ function entriesOfRest({ steps, range }: AskedFunnel): Duck {
     range,
     columns: [duck`r.number`, duck`${EVENT_MS} as time_1`],
     join: duck`join rest r on r.client_id = e.client_id`,
-    conditions: [duck`${EVENT_MS} >= r.since`],
+    conditions: [duck`${EVENT_MS} between r.since and r.until`],
   });
 }
 
@@ -168,9 +179,12 @@ function nextStep(asked: AskedFunnel, step: number): Duck {
   const before = duck`a.${timeName(step - 1)}`;
   const known = step === 2 ? before : duck`coalesce(${before}, ${Number.MAX_SAFE_INTEGER})`;
   const time = duck`b.${timeName(step)}`;
+  const own = duck`s.${timeName(step)}`;
+  // The step that came too late is the second or one after it, so no way needs a later time of the second.
+  const isOfUse = step === 2 ? duck`${own} between r.since and r.until` : duck`${own} >= r.since`;
   return duck`select a.*, case when ${time} <= a.time_1 + ${windowMs} then ${time} end as ${timeName(step)}
 from ${named(`entry_${step - 1}`)} a
-asof left join (select s.* from ${stepName(step)} s join rest r on r.number = s.number and s.${timeName(step)} >= r.since) b
+asof left join (select s.* from ${stepName(step)} s join rest r on r.number = s.number and ${isOfUse}) b
   on b.number = a.number and ${isLater(asked, time, known)}`;
 }
 

@@ -9,7 +9,7 @@ import { bucketOfRow, bucketsOf, type Range, readRange } from "./range.ts";
 import { refused, shown } from "./refusal.ts";
 import { segmentTable } from "./segment-sql.ts";
 import { checkSource, rowsOf } from "./source-sql.ts";
-import { usersAmong } from "./users-sql.ts";
+import { USER_NUMBER, usersAmong } from "./users-sql.ts";
 
 /**
  * Who comes back: for each cohort its users, and for each period those who returned, with their value. All sums over
@@ -114,7 +114,7 @@ function firstTables(asked: AskedRetention): Table[] {
     inSegment: asked.segment !== undefined,
   });
   // Returns are grouped by this number: texts as keys take a quarter longer.
-  const firsts = duck`select *, row_number() over () as number
+  const firsts = duck`select *, ${USER_NUMBER} as number
 from (
   ${rows}
   group by e.client_id
