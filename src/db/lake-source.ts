@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
 import { DAY_MS } from "../domain/calendar.ts";
 import type { LakeDay } from "../domain/lake.ts";
 import { shownAdvertiser } from "./ad-account.ts";
+import { CopyInStream } from "./engine/copy-in.ts";
 import { CopyOut } from "./engine/copy-out.ts";
 import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
 import { eventProperties } from "./event-properties.ts";
@@ -81,7 +81,7 @@ export async function stageReadEvents(tx: pg.PoolClient, csv: Readable): Promise
     `create temporary table if not exists read_event (day date, client_id text collate "C", event text, type text, at_ms bigint,
       received_at_ms bigint, properties text, fingerprint uuid) on commit delete rows`,
   );
-  await pipeline(csv, tx.query(copyFrom(`copy read_event from stdin (${CSV})`)));
+  await pipeline(csv, new CopyInStream(tx, `copy read_event from stdin (${CSV})`));
   // The planner would guess their number.
   await tx.query("analyze read_event");
 }

@@ -14,6 +14,9 @@ export const TRAILER = Buffer.from([0xff, 0xff]);
  * stored as they come. A row is written column by column, in the order of the statement.
  */
 export class BinaryRows extends BinaryValues {
+  /** Two chunks take turns. */
+  #other: Buffer | undefined;
+
   constructor() {
     super(chunk());
     this.copied(HEADER, { from: 0, until: HEADER.length });
@@ -24,9 +27,12 @@ export class BinaryRows extends BinaryValues {
     return this.position >= CHUNK_BYTES;
   }
 
-  /** The rows since the last call. The bytes are the caller's from then on. */
+  /** The rows since the last call. Rows after the next call are written over them. */
   take(): Buffer {
-    return this.exchange(chunk());
+    const { bytes } = this;
+    const rows = this.exchange(this.#other ?? chunk());
+    this.#other = bytes;
+    return rows;
   }
 
   row(columns: number): this {

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { finished } from "node:stream/promises";
 import type pg from "pg";
-import { type CopyStreamQuery, from as copyFrom } from "pg-copy-streams";
+import { CopyIn } from "./copy-in.ts";
 import { placeOf } from "./place.ts";
 import { PlacedRows, type Target } from "./placed-rows.ts";
 import { execute, identifier, listed, type Sql, sql } from "./sql.ts";
@@ -12,36 +10,32 @@ const ROWS_PER_CHUNK = 1_000;
 export class RowCopy {
   readonly #tx: pg.PoolClient;
   readonly #statement: CopyStatement;
-  #open: { stream: CopyStreamQuery; done: Promise<void> } | undefined;
+  #open: CopyIn | undefined;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(tx: pg.PoolClient, statement: CopyStatement) {
     this.#tx = tx;
     this.#statement = statement;
   }
 
-  /** Writes whole rows in the form that the statement names. Until `end`, the connection can run no other statement. */
+  /**
+   * Writes whole rows in the form that the statement names. Resolves once the rows before have left this process, so that
+   * their memory can be used for others. Until `end`, the connection can run no other statement.
+   */
   async write(rows: Buffer): Promise<void> {
-    this.#open ??= this.#start();
-    const { stream, done } = this.#open;
-    if (!stream.write(rows)) await Promise.race([once(stream, "drain"), done]);
+    this.#open ??= this.#tx.query(new CopyIn(this.#statement));
+    const before = this.#last;
+    this.#last = this.#open.write(rows);
+    // Awaited in the next call, and told by `end` in any case; until then a failure must not count as unhandled.
+    this.#last.catch(() => {});
+    await before;
   }
 
   /** `trailer`: what the form of the rows needs at their end. */
   async end(trailer?: Buffer): Promise<void> {
     if (!this.#open) return;
-    this.#open.stream.end(trailer);
-    await this.#open.done;
-  }
-
-  #start(): { stream: CopyStreamQuery; done: Promise<void> } {
-    const stream = this.#tx.query(copyFrom(this.#statement));
-    // Rows that still wait when the database refuses an earlier one are dropped. Left alone, the stream would send them
-    // to a connection that it has let go, which would end the process.
-    stream.once("error", () => stream.destroy());
-    const done = finished(stream);
-    // Awaited in `end`; until then a failure must not count as unhandled.
-    done.catch(() => {});
-    return { stream, done };
+    if (trailer) await this.write(trailer);
+    await this.#open.end();
   }
 }
 

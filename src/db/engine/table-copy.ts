@@ -1,6 +1,6 @@
-import { Readable, type Writable } from "node:stream";
+import { Readable } from "node:stream";
 import type pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
+import { CopyInStream } from "./copy-in.ts";
 import { CopyOut } from "./copy-out.ts";
 import { compile, execute, identifier, listed, type Sql, sql } from "./sql.ts";
 
@@ -22,8 +22,8 @@ export function readTable(tx: pg.PoolClient, table: CopiedTable): Readable {
 }
 
 /** Writes rows into a table. `rowCount` says how many, once everything is written. */
-export function writeTable(tx: pg.PoolClient, table: CopiedTable): Writable & { rowCount: number } {
-  return tx.query(copyFrom(textOf(sql`copy ${columnsOf(table)} from stdin`)));
+export function writeTable(tx: pg.PoolClient, table: CopiedTable): CopyInStream {
+  return new CopyInStream(tx, textOf(sql`copy ${columnsOf(table)} from stdin`));
 }
 
 export async function emptyTable(tx: pg.PoolClient, name: string): Promise<void> {
