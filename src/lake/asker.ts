@@ -16,6 +16,7 @@ export type LakeQuestion = {
   read: Executor;
   app: { appId: number; timeZone: string };
   statement: string;
+  joins?: AskTask["joins"];
   rowsMax?: number;
   /** Ends the question, as when whoever asked has left. */
   signal?: AbortSignal;
@@ -121,7 +122,7 @@ export class Asker {
 
   async #run(question: Spooling, asked: Pick<AskTask, "views" | "files" | "statement">): Promise<AskAnswer> {
     const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
-    const { rowsMax = LIMITS.questionRows, signal, into } = question;
+    const { rowsMax = LIMITS.questionRows, joins, signal, into } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
     const cancel = () => {
@@ -138,8 +139,8 @@ export class Asker {
     );
     try {
       const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
-      const spooling = into === undefined ? {} : { into };
-      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...spooling });
+      const ways = { ...(joins && { joins }), ...(into !== undefined && { into }) };
+      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...ways });
     } finally {
       ended.abort();
       await guard;

@@ -5,7 +5,7 @@ import { messageOfInvalid } from "../../contract/validation.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { UsageError } from "../../errors.ts";
-import { type LakeRows, objectsOf } from "../../lake/asker.ts";
+import { type LakeQuestion, type LakeRows, objectsOf } from "../../lake/asker.ts";
 import { LIMITS } from "../../limits.ts";
 import { textOf } from "../../report/analysis/duck-sql.ts";
 import { type NamedQuestion, QUESTIONS } from "../../report/analysis/questions.ts";
@@ -50,7 +50,7 @@ async function runQuestion(question: NamedQuestion, options: AskOptions): Promis
   // Without a look at the files, so that `--sql` needs no database: the answer is the same, if a tenth of a second later.
   const statement = refusedAsUsage(() => textOf(question.sql(asked, new Set())));
   if (options.sql) return print({ sql: statement }, options, () => statement);
-  const result = await put(options.app, { statement, rowsMax: LIMITS.questionRows });
+  const result = await put(options.app, { statement, joins: "as_written", rowsMax: LIMITS.questionRows });
   const answer = question.shape(asked, objectsOf(result));
   print(answer, options, () => tableOf(rowsIn(answer)));
 }
@@ -92,7 +92,7 @@ function shown(value: unknown): string {
   return value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function put(appId: number, question: { statement: string; rowsMax: number }): Promise<LakeRows> {
+function put(appId: number, question: Pick<LakeQuestion, "statement" | "joins" | "rowsMax">): Promise<LakeRows> {
   return withLake(appId, ({ session, app, asker }) => asker.ask({ ...question, read: session.pool, app }));
 }
 

@@ -222,8 +222,8 @@ left join users u on u.client_id = w.client_id`;
     inSegment: asked.segment !== undefined,
   });
   const grouped = duck`select w.*, min(e.group_1) as group_1
-from followed w
-join entries e on e.client_id = w.client_id and e.time_1 = w.time_1
+from entries e
+join followed w on w.client_id = e.client_id and w.time_1 = e.time_1
 group by all`;
   return [followed, { name: named("entries"), of: entries }, { name: named("ways"), of: grouped }];
 }

@@ -60,7 +60,7 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
       const { question: asked, saved } = await filled(context, body);
       const stored = await storedProperties(context.pool, body.app_id, asked);
       const sql = textOf(question.sql(asked, stored));
-      const result = await put(context, request, { appId: body.app_id, statement: sql });
+      const result = await put(context, request, { appId: body.app_id, statement: sql, joins: "as_written" });
       return { answer: question.shape(asked, objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
@@ -74,8 +74,8 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
     run: async ({ body, request }) => {
       const { question: asked, saved } = await filled(context, body);
       const sql = textOf(question.usersSql(asked, body.cell));
-      const wanted = { appId: body.app_id, statement: sql, rowsMax: LIMITS.analysisUsers };
-      const result = await put(context, request, wanted);
+      const rowsMax = LIMITS.analysisUsers;
+      const result = await put(context, request, { appId: body.app_id, statement: sql, joins: "as_written", rowsMax });
       return { ...usersAnswer(objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
