@@ -41,8 +41,9 @@ export async function batchOf(executor: Executor, stretch: Stretch): Promise<Bat
     if (entry.kind !== "events" && entry.kind !== "refunds") continue;
     // Entries of an app that does not exist are set aside by the transaction.
     const calendar = settings.find(entry.head.app)?.calendar;
-    const dated = entry.kind === "events" ? entry.events : entry.refunds;
-    if (calendar) for (const one of dated) one.day = calendar.dayOf(one.atMs);
+    if (!calendar) continue;
+    if (entry.kind === "events") entry.events.setDays((atMs) => calendar.dayOf(atMs));
+    else for (const refund of entry.refunds) refund.day = calendar.dayOf(refund.atMs);
   }
   return { ...stretch, settings };
 }
@@ -57,7 +58,8 @@ export function daysOf({ entries, settings }: Batch): WantedDay[] {
     if (entry.kind !== "events" || !settings.find(entry.head.app)) continue;
     const receivedAtMs = entry.head.at;
     let last = "";
-    for (const { day } of entry.events) {
+    for (let index = 0; index < entry.events.length; index += 1) {
+      const day = entry.events.dayOf(index);
       if (day === last) continue;
       last = day;
       const key = isNear({ day, receivedAtMs }) ? day : `far ${day}`;

@@ -10,7 +10,7 @@ import { isLarge, isLargeEntry, type Stretch } from "./batch.ts";
 import { type DecodedEntry, decodeItem, type OpenedItem, openItem } from "./entry/decode.ts";
 import type { DecodeThread } from "./entry/decode-thread.ts";
 import { TakenEvents } from "./entry/handed-events.ts";
-import { SentEvents } from "./entry/sent-event.ts";
+import { SentEvents } from "./entry/sent-events.ts";
 
 /** Decoded stretches that may wait: enough to keep apply busy while there is something to read. */
 const AHEAD_MAX = 1;
@@ -148,7 +148,7 @@ export class Stretches {
     if (hasLarge) await this.#takeLargeTurn();
     const isHandedOver = decodeThread && isLong && !hasLarge;
     const taken = isHandedOver ? new TakenEvents(await decodeThread.decode(items)) : undefined;
-    const events = new SentEvents(taken ? 0 : items.reduce((sum, { payload }) => sum + payload.length, 0));
+    const events = SentEvents.empty(taken ? 0 : items.reduce((sum, { payload }) => sum + payload.length, 0));
     const entries: DecodedEntry[] = [];
     const slices = new Slices();
     for (const item of items) {

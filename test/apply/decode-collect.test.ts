@@ -20,7 +20,7 @@ function decoded(text: string, verdicts: Partial<EntryHead>): unknown {
   const payload = payloadOf({ head: head(verdicts), body: Buffer.from(text) });
   const entry = decodeAlone({ kind: "record", from: 0, until: payload.length, payload });
   if (entry.kind !== "events") return entry.kind;
-  const events = entry.events.map(({ shape, atMs, fingerprint, told, propertiesText, properties }) => {
+  const events = Array.from(entry.events, ({ shape, atMs, fingerprint, told, propertiesText, properties }) => {
     // Which of them has its properties already is nobody's concern.
     const { properties: _, ...rest } = told ?? {};
     return { shape, atMs, fingerprint, told: rest, propertiesText, properties };

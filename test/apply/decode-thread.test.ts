@@ -39,7 +39,7 @@ function itemOf(body: Buffer | JsonObject, head: Partial<EntryHead> = {}): LogIt
 /** What apply can ask an entry for. */
 function shown(entry: DecodedEntry): object {
   if (entry.kind !== "events") return { ...entry };
-  const events = entry.events.map((event) => {
+  const events = Array.from(entry.events, (event) => {
     const { type, event: name, atMs, fingerprint, told, shape, properties, propertiesText, payment, refund } = event;
     return { type, name, atMs, fingerprint, told, shape, properties, propertiesText, payment, refund };
   });

@@ -7,7 +7,8 @@ import { isObject, type JsonObject, parseJson, textOf } from "../../domain/json.
 import { REFUND_EVENT } from "../../domain/refund.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { EntryHead } from "../../journal/entry.ts";
-import type { DecodedEvent, SentEvent, SentEvents } from "./sent-event.ts";
+import type { DecodedEvent, EventShape } from "./sent-event.ts";
+import type { SentEvents } from "./sent-events.ts";
 import {
   AD_SHOWN,
   type Address,
@@ -64,24 +65,25 @@ function decodeEvents({ head, user }: Said, { members, count, plainAt, objectAt 
   const address = addressFrom(textOf(members.client_ip) || head.ip, textOf(members.client_ua) || head.ua);
   const corrections = correctionsOf(head);
   const by = { user, kind: head.kind };
-  const events: SentEvent[] = [];
+  const { count: first } = into;
   for (let index = 0; index < count; index += 1) {
     if (rejectedIndexes?.has(index)) continue;
     const plain = corrections?.has(index) ? undefined : plainAt(index);
     if (plain && isStoredPlain(plain, members)) {
-      events.push(into.add(plainEvent(plain, { user, address })));
+      into.add(plainEvent(plain, { user, address }));
       continue;
     }
     const sent = objectAt(index);
     const raw = {
-      type: typeOfEvent(sent, members.type) as SentEvent["type"],
+      type: typeOfEvent(sent, members.type) as EventShape["type"],
       event: sent.event as string,
       atMs: Math.floor(sent.time as number),
       properties: propertiesOf(sent),
     };
     const asStored = storedForm(raw, { corrections, index, body: members, address });
-    events.push(into.add(decodedEvent(raw, asStored, by)));
+    into.add(decodedEvent(raw, asStored, by));
   }
+  const events = into.since(first);
   return { kind: "events" as const, head, user, received: count, rejected: head.rejected ?? [], events };
 }
 

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { decodeItem, type EventsEntry, openItem } from "./decode.ts";
 import { type HandedEntries, type HandedEvents, handEvents, memoryOf, payloadsOf } from "./handed-events.ts";
-import { SentEvents } from "./sent-event.ts";
+import { SentEvents } from "./sent-events.ts";
 
 const port = parentPort!;
 
@@ -11,7 +11,7 @@ port.on("message", (entries: HandedEntries) => {
 });
 
 function decodeAll(entries: HandedEntries): HandedEvents {
-  const events = new SentEvents(entries.bytes.length);
+  const events = SentEvents.empty(entries.bytes.length);
   const decoded = Array.from(payloadsOf(entries), (payload) => decodeCollected(payload, events));
   return handEvents(decoded, events);
 }

@@ -8,7 +8,7 @@ import { type ReadTouch, readTouch } from "../../platform/link.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import { decodeCollect, type Said } from "./decode-collect.ts";
 import { type FileRefund, fileRefundsOf } from "./refund.ts";
-import { type SentEvent, SentEvents } from "./sent-event.ts";
+import { type EventList, SentEvents } from "./sent-events.ts";
 import { addressFrom, decodedEvent, type RawEvent, storedForm } from "./stored-form.ts";
 import { weekOfTouch } from "./week-of-touch.ts";
 
@@ -20,7 +20,7 @@ export type EventsEntry = Recorded &
     kind: "events";
     received: number;
     rejected: readonly (readonly [number, string])[];
-    events: SentEvent[];
+    events: EventList;
   };
 /** An entry about the user itself: a registration, a device, ids, Apple's answer. */
 export type UserEntry = Recorded & Said & { kind: "user"; body: JsonObject };
@@ -71,7 +71,7 @@ export function decodeItem({ from, until, payload, entry, reason }: OpenedItem, 
 
 /** Decodes an item by itself. */
 export function decodeAlone(item: LogItem): DecodedEntry {
-  return decodeItem(openItem(item), new SentEvents(item.payload.length));
+  return decodeItem(openItem(item), SentEvents.empty(item.payload.length));
 }
 
 function decodeBody(entry: Entry, events: SentEvents) {
@@ -112,8 +112,10 @@ function decodeUser({ head, user }: Said, body: JsonObject) {
 
 function oneEvent({ head, user }: Said, raw: RawEvent, into: SentEvents) {
   const asStored = storedForm(raw, { index: 0, body: {}, address: addressFrom(head.ip, head.ua) });
-  const event = into.add(decodedEvent(raw, asStored, { user, kind: head.kind }));
-  return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events: [event] };
+  const { count: first } = into;
+  into.add(decodedEvent(raw, asStored, { user, kind: head.kind }));
+  const events = into.since(first);
+  return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events };
 }
 
 function consumerEvent(body: JsonObject): RawEvent {

@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../db/event.ts";
-import { EventTails, type TailProperties } from "../../db/event-tails.ts";
+import type { EventTails, TailProperties } from "../../db/event-tails.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { SentPayment } from "./payment.ts";
 import type { SentRefund } from "./refund.ts";
@@ -28,7 +28,8 @@ export type Told = {
 export type SentEventOptions = {
   shape: EventShape;
   atMs: number;
-  fingerprint: string;
+  /** The day in the app's time zone; empty until the settings of the app are known (see batch.ts). */
+  day: string;
   told: Told | undefined;
   tails: EventTails;
   from: number;
@@ -39,19 +40,18 @@ export type SentEventOptions = {
 export class SentEvent implements NewEvent {
   readonly shape: EventShape;
   readonly atMs: number;
-  readonly fingerprint: string;
+  readonly day: string;
   readonly told: Told | undefined;
   readonly tails: EventTails;
   readonly from: number;
   readonly until: number;
-  /** The day in the app's time zone; empty until the settings of the app are known (see batch.ts). */
-  day = "";
+  #fingerprint: string | undefined;
   #properties: JsonObject | undefined;
 
-  constructor({ shape, atMs, fingerprint, told, tails, from, until }: SentEventOptions) {
+  constructor({ shape, atMs, day, told, tails, from, until }: SentEventOptions) {
     this.shape = shape;
     this.atMs = atMs;
-    this.fingerprint = fingerprint;
+    this.day = day;
     this.told = told;
     this.tails = tails;
     this.from = from;
@@ -64,6 +64,11 @@ export class SentEvent implements NewEvent {
 
   get event(): string {
     return this.shape.event;
+  }
+
+  get fingerprint(): string {
+    this.#fingerprint ??= this.tails.fingerprintAt(this.from);
+    return this.#fingerprint;
   }
 
   /** The payment, if the event is one. */
@@ -102,39 +107,3 @@ export type DecodedEvent = EventShape & {
   properties: TailProperties;
   told: Told | undefined;
 };
-
-/** The events of entries that are decoded together. */
-export class SentEvents {
-  readonly tails: EventTails;
-  /** By their list of names, which is the same object for most events that have the same names. */
-  readonly #shapes = new Map<readonly string[], Map<string, EventShape[]>>();
-
-  /** `bytes`: a first guess at what the events need, such as the bytes of their entries. */
-  constructor(bytes: number) {
-    this.tails = EventTails.empty(bytes);
-  }
-
-  add(event: DecodedEvent): SentEvent {
-    const { atMs, fingerprint, told } = event;
-    const { tails } = this;
-    const { from, until } = tails.add(event);
-    return new SentEvent({ shape: this.#shapeOf(event), atMs, fingerprint, told, tails, from, until });
-  }
-
-  #shapeOf({ appId, type, event, names }: EventShape): EventShape {
-    let byEvent = this.#shapes.get(names);
-    if (!byEvent) {
-      byEvent = new Map();
-      this.#shapes.set(names, byEvent);
-    }
-    let known = byEvent.get(event);
-    if (!known) {
-      known = [];
-      byEvent.set(event, known);
-    }
-    for (const shape of known) if (shape.appId === appId && shape.type === type) return shape;
-    const shape = { appId, type, event, names };
-    known.push(shape);
-    return shape;
-  }
-}

@@ -7,11 +7,11 @@ import type { UserKey } from "../../domain/user/user-key.ts";
 import type { EntryHead, EntryKind } from "../../journal/entry.ts";
 import { paymentOf } from "./payment.ts";
 import { refundOf } from "./refund.ts";
-import type { DecodedEvent, SentAdView, SentEvent } from "./sent-event.ts";
+import type { DecodedEvent, EventShape, SentAdView } from "./sent-event.ts";
 import { isUsableTime } from "./usable-time.ts";
 
 /** An event as it was sent. */
-export type RawEvent = { type: SentEvent["type"]; event: string; atMs: number; properties: JsonObject };
+export type RawEvent = { type: EventShape["type"]; event: string; atMs: number; properties: JsonObject };
 /** The event as it is stored. `properties`: after corrections; undefined where they are those that were sent. */
 type StoredForm = { fingerprint: string; propertiesText: string; names: readonly string[]; properties?: JsonObject };
 

@@ -44,7 +44,8 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   const sender = { appId: head.app, clientId: head.client, receivedAtMs: head.at };
   let storedEvents = 0;
   let duplicates = 0;
-  for (const event of entry.events) {
+  for (let index = 0; index < entry.events.length; index += 1) {
+    const event = entry.events.at(index);
     if (!stored.parts.takes(event.day)) {
       ledger.add(head, "too_old", 1);
     } else if (seen.has(event.fingerprint)) {
@@ -69,12 +70,17 @@ function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount 
   if (entry.events.length === 0) return known ?? newUser(entry.user, head.at, app);
   if (head.registered === "unknown" && !known?.isRegistered) return "unregistered";
   if (known) return known;
-  if (entry.events.every(({ refund }) => refund)) return "stranger";
+  if (areRefunds(entry)) return "stranger";
   // The app does not require a registration, so the first event creates the user.
   const user = newUser(entry.user, head.at, app);
   facts.users.put(user);
   countersAt(facts, user, { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at });
   return user;
+}
+
+function areRefunds({ events }: EventsEntry): boolean {
+  for (const { refund } of events) if (!refund) return false;
+  return true;
 }
 
 function applyEvent(taken: Taken, event: SentEvent): void {

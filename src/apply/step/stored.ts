@@ -51,8 +51,10 @@ export async function findEvents(
     const { appId, clientId } = entry.user;
     const latestMs = users.find(entry.user)?.latestEventAtMs ?? null;
     if (latestMs === null) continue;
-    for (const { atMs, day, fingerprint } of entry.events) {
-      if (atMs <= latestMs) suspects.push({ appId, clientId, day, atMs, fingerprint });
+    for (let index = 0; index < entry.events.length; index += 1) {
+      if (entry.events.atMsOf(index) > latestMs) continue;
+      const { atMs, day, fingerprint } = entry.events.at(index);
+      suspects.push({ appId, clientId, day, atMs, fingerprint });
     }
   }
   const seen = new SeenEvents();
@@ -69,7 +71,8 @@ export async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEnt
   const keys: OrderKey[] = [];
   for (const entry of entries) {
     if (entry.kind !== "events") continue;
-    for (const { payment } of entry.events) {
+    for (let index = 0; index < entry.events.length; index += 1) {
+      const payment = entry.events.toldBy(index)?.payment;
       if (payment) keys.push({ appId: entry.head.app, traceId: payment.traceId });
     }
   }
