@@ -18,8 +18,8 @@ const BYTES_PER_EVENT = 300;
 const EVENTS_MIN = 16;
 
 /**
- * The events of entries that are decoded together. There are thousands at a time, for as long as a transaction: as an object
- * each, half of what the collector of garbage had to move and mark was they.
+ * The events of entries that are decoded together: thousands, which live as long as a transaction. As an object each, they
+ * were half of what V8 had to move and mark when it collected garbage.
  */
 export class SentEvents {
   readonly tails: EventTails;

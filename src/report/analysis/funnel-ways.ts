@@ -42,6 +42,7 @@ const DAY_MINUTES = 1_440;
  * first step that came too late can be reached within the window. Earlier ones, and those after its last time, get no further
  * than the first entry. The shorter the window, the more users are left for it. Users are numbered first, because a text as a
  * key costs as much as all the rest.
+ * What stands on the right of a join is held in memory, so that is the smaller side (see `joins` in lake/ask.ts).
  * All tables can be put on the disk: lists of the times of 12 million steps did not fit into 256 MB.
  */
 export function waysTables(asked: AskedFunnel): Table[] {
