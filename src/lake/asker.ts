@@ -139,8 +139,8 @@ export class Asker {
     );
     try {
       const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
-      const ways = { ...(joins && { joins }), ...(into !== undefined && { into }) };
-      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...ways });
+      const wishes = { ...(joins && { joins }), ...(into !== undefined && { into }) };
+      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...wishes });
     } finally {
       ended.abort();
       await guard;

@@ -41,7 +41,7 @@ export class SentEvents {
     return new SentEvents(EventTails.empty(bytes), emptyColumns(room));
   }
 
-  /** Those that another thread has given. No more are added to them. */
+  /** Events that another thread has decoded. No more are added to them. */
   static given(tails: EventTails, columns: EventColumns): SentEvents {
     return new SentEvents(tails, columns);
   }
@@ -68,18 +68,18 @@ export class SentEvents {
     this.#count += 1;
   }
 
-  /** Those that have been added since there were `first`. */
+  /** The events from this index on. */
   since(first: number): EventList {
     return new EventList(this, { first, length: this.#count - first });
   }
 
   at(index: number): SentEvent {
-    const { atMs, shapes, shapeIndexes, froms, untils, told } = this.#columns;
+    const { shapes, shapeIndexes, froms, untils } = this.#columns;
     return new SentEvent({
       shape: shapes[shapeIndexes[index]!]!,
-      atMs: atMs[index]!,
-      day: this.#days[index] ?? "",
-      told: told.get(index),
+      atMs: this.atMsOf(index),
+      day: this.dayOf(index),
+      told: this.toldBy(index),
       tails: this.tails,
       from: froms[index]!,
       until: untils[index]!,

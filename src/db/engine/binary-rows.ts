@@ -27,7 +27,7 @@ export class BinaryRows extends BinaryValues {
     return this.position >= CHUNK_BYTES;
   }
 
-  /** The rows since the last call. Rows after the next call are written over them. */
+  /** The rows since the last call. Their memory is used again by rows that are added after the next call. */
   take(): Buffer {
     const { bytes } = this;
     const rows = this.exchange(this.#other ?? chunk());

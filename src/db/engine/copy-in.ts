@@ -16,7 +16,8 @@ type Wire = { stream: Duplex; query: (text: string) => void; sendCopyFail: (reas
  *   await copy.write(rows);
  *   await copy.end();
  *
- * Until `end` or `fail`, the connection can run no other statement.
+ * Until `end` or `fail`, the connection can run no other statement. The stream of pg-copy-streams calls back before the rows
+ * have left the process, so their memory could not be used again.
  */
 export class CopyIn implements pg.Submittable {
   /** Known at the end. */
@@ -96,7 +97,7 @@ export class CopyIn implements pg.Submittable {
   }
 }
 
-/** The same as the end of a pipeline. `rowCount` is known once it has finished. */
+/** A `CopyIn` as the end of a pipeline. `rowCount` is known once it has finished. */
 export class CopyInStream extends Writable {
   readonly #copy: CopyIn;
 

@@ -181,7 +181,7 @@ function nextStep(asked: AskedFunnel, step: number): Duck {
   const known = step === 2 ? before : duck`coalesce(${before}, ${Number.MAX_SAFE_INTEGER})`;
   const time = duck`b.${timeName(step)}`;
   const own = duck`s.${timeName(step)}`;
-  // The step that came too late is the second or one after it, so no way needs a later time of the second.
+  // From a second step after `until`, the step that came too late cannot be reached.
   const isOfUse = step === 2 ? duck`${own} between r.since and r.until` : duck`${own} >= r.since`;
   return duck`select a.*, case when ${time} <= a.time_1 + ${windowMs} then ${time} end as ${timeName(step)}
 from ${named(`entry_${step - 1}`)} a
