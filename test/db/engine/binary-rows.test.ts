@@ -89,7 +89,7 @@ test("rows larger than a chunk, and many chunks of rows, all arrive", async () =
   const large = row({ number: 0, text: "字".repeat(CHUNK_BYTES), json: { text: "x".repeat(CHUNK_BYTES) } });
   const rows = [
     large,
-    ...Array.from({ length: 5_000 }, (_, index) => row({ number: index + 1, text: `row ${index}` })),
+    ...Array.from({ length: 20_000 }, (_, index) => row({ number: index + 1, text: `row ${index} `.repeat(10) })),
   ];
   expect(await throughCopy(rows)).toEqual(rows);
 });
