@@ -1,9 +1,9 @@
 import { open, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import { elapsedMs } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import { MIB } from "../limits.ts";
+import { type InstanceLimits, loadEngine, makeInstance, setTempFolder } from "./instance.ts";
 import { makeTempFolder } from "./lake-folder.ts";
 import { listOfFiles } from "./lake-statements.ts";
 
@@ -11,7 +11,7 @@ import { listOfFiles } from "./lake-statements.ts";
  * A statement for the views of one app. Whoever has written it, it can reach nothing but these files: no other file, no
  * network, no setting.
  */
-export type AskTask = {
+export type AskTask = InstanceLimits & {
   views: readonly string[];
   files: readonly string[];
   statement: string;
@@ -22,8 +22,6 @@ export type AskTask = {
   joins?: "as_written";
   rowsMax: number;
   msMax: number;
-  memoryBytes: number;
-  threads: number;
   /** The folder of the lake. */
   root: string;
   /** Bytes of the disk that may be used where memory is not enough. */
@@ -40,21 +38,16 @@ export type AskAnswer =
 /** Answers larger than this are of use to nobody, and would have to be held in memory several times. */
 const ANSWER_BYTES_MAX = 8 * MIB;
 
-type Package = typeof import("@duckdb/node-api");
+/** `fresh`: the instance, where one has been made already. `onConnection`: with it, somebody else can end the question. */
+export type AskWith = { fresh?: Promise<DuckDBInstance>; onConnection?: (one: Interruptible) => void };
 
-/** `onConnection`: with it, somebody else can end the question. */
-export async function ask(task: AskTask, onConnection: (one: Interruptible) => void = () => {}): Promise<AskAnswer> {
-  const duckdb = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+export async function ask(
+  task: AskTask,
+  { fresh = makeInstance(task), onConnection = () => {} }: AskWith = {},
+): Promise<AskAnswer> {
+  const instance = await fresh;
   // A question may read what is in this folder, so nobody else uses it.
   const temp = await makeTempFolder(task.root);
-  const instance = await duckdb.DuckDBInstance.create(":memory:", {
-    memory_limit: `${Math.floor(task.memoryBytes / 1e6)}MB`,
-    threads: String(task.threads),
-    temp_directory: temp,
-    max_temp_directory_size: `${Math.floor(task.diskBytes / 1e6)}MB`,
-    autoinstall_known_extensions: "false",
-    autoload_known_extensions: "false",
-  });
   try {
     const connection = await instance.connect();
     onConnection(connection);
@@ -64,8 +57,8 @@ export async function ask(task: AskTask, onConnection: (one: Interruptible) => v
       connection.interrupt();
     }, task.msMax);
     try {
-      await lockDown(connection, task);
-      return await run(connection, task, duckdb);
+      await lockDown(connection, task, temp);
+      return await run(connection, task);
     } catch (error) {
       return refusalOf(error, isLate);
     } finally {
@@ -87,7 +80,10 @@ function endInstance(instance: DuckDBInstance, temp: string): void {
 export type Interruptible = Pick<DuckDBConnection, "interrupt">;
 
 /** The order matters: views are bound while files can be read, and nothing can be set after the last one. */
-async function lockDown(connection: DuckDBConnection, { views, files, joins }: AskTask): Promise<void> {
+async function lockDown(connection: DuckDBConnection, task: AskTask, temp: string): Promise<void> {
+  const { views, files, joins, diskBytes } = task;
+  await setTempFolder(connection, temp);
+  await connection.run(`set max_temp_directory_size = '${Math.floor(diskBytes / 1e6)}MB'`);
   if (joins === "as_written") await connection.run("set disabled_optimizers = 'build_side_probe_side'");
   for (const view of views) await connection.run(view);
   if (files.length > 0) await connection.run(`set allowed_paths = ${listOfFiles(files)}`);
@@ -96,15 +92,16 @@ async function lockDown(connection: DuckDBConnection, { views, files, joins }: A
 }
 
 /** Runs a single query: other statements could write into memory without bounds, or over the files. */
-async function run(connection: DuckDBConnection, task: AskTask, duckdb: Package): Promise<AskAnswer> {
+async function run(connection: DuckDBConnection, task: AskTask): Promise<AskAnswer> {
+  const { StatementType } = loadEngine();
   const startedMs = elapsedMs();
   const statements = await connection.extractStatements(task.statement);
   if (statements.count !== 1) return refused("statement", "Write one statement, without a second one behind it.");
   const prepared = await statements.prepare(0);
-  if (prepared.statementType !== duckdb.StatementType.SELECT)
+  if (prepared.statementType !== StatementType.SELECT)
     return refused("statement", "Only queries are answered: begin with `select`, `with` or `from`.");
   const result = await prepared.stream();
-  const pieces = piecesOf(result, duckdb);
+  const pieces = piecesOf(result);
   const read = await (task.into === undefined ? gathered(pieces, task) : written(pieces, task, task.into));
   if ("reason" in read) return read;
   const tookMs = Math.round(elapsedMs() - startedMs);
@@ -115,9 +112,10 @@ type Rows = readonly (readonly unknown[])[];
 type Read = { rows: Rows; isCut: boolean };
 
 /** Piece by piece, so that an answer that is too large is never held whole. */
-async function* piecesOf(result: DuckDBResult, duckdb: Package): AsyncGenerator<Rows> {
+async function* piecesOf(result: DuckDBResult): AsyncGenerator<Rows> {
+  const { JsonDuckDBValueConverter } = loadEngine();
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
-    yield chunk.convertRows(duckdb.JsonDuckDBValueConverter);
+    yield chunk.convertRows(JsonDuckDBValueConverter);
 }
 
 async function gathered(pieces: AsyncIterable<Rows>, { rowsMax }: AskTask): Promise<Read | Refused> {

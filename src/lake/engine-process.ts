@@ -88,7 +88,16 @@ export class EngineProcess implements EngineCalls, EngineReads {
 
   /** Ends the process. The next call starts another one. */
   stop(): void {
-    this.#child?.kill("SIGKILL");
+    const child = this.#child;
+    this.#forget();
+    child?.kill("SIGKILL");
+  }
+
+  /** A process that is ending is asked nothing more. */
+  #forget(): void {
+    this.#child = undefined;
+    this.#started = undefined;
+    this.#cursors.clear();
   }
 
   /** Ends it for good. */
@@ -105,12 +114,12 @@ export class EngineProcess implements EngineCalls, EngineReads {
   }
 
   async #begin(): Promise<void> {
-    this.#child = this.#start();
+    const child = this.#start();
+    this.#child = child;
     try {
       await this.#send("start", this.#limits);
     } catch (error) {
-      this.stop();
-      this.#started = undefined;
+      if (this.#child === child) this.stop();
       throw error;
     }
   }
@@ -135,11 +144,7 @@ export class EngineProcess implements EngineCalls, EngineReads {
     child.on("message", (answer: EngineAnswer) => this.#settle(answer));
     child.on("error", () => {});
     child.on("exit", (code, signal) => {
-      if (this.#child === child) {
-        this.#child = undefined;
-        this.#started = undefined;
-        this.#cursors.clear();
-      }
+      if (this.#child === child) this.#forget();
       const reason = new Error(`The lake's process ended (${signal ?? code}).`);
       for (const [number, waiting] of this.#waiting) {
         if (waiting.child !== child) continue;

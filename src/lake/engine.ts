@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { GoneUser } from "../db/cold-event.ts";
 import type { LakeKind } from "../domain/lake.ts";
 import { chooseProperties, type SampledEvent } from "../domain/lake-properties.ts";
 import { messageOf } from "../errors.ts";
 import { keptRows } from "./cold-statements.ts";
+import { type InstanceLimits, makeInstance, setTempFolder } from "./instance.ts";
 import { makeFolderOf, makeTempFolder, settleFile } from "./lake-folder.ts";
 import { columnsOf, listOfFiles, namesOf, quoted, ROW_BYTES, rowsOfCsv, writeFile } from "./lake-statements.ts";
-
-type Package = typeof import("@duckdb/node-api");
 
 /** Rows of one table that wait in a file as CSV, and the file that each of their days becomes. */
 export type PackTask = { kind: LakeKind; csv: string; days: readonly { day: string; path: string }[] };
@@ -40,7 +38,7 @@ const SAMPLE = { rows: 2_000, bytes: 16_384 } as const;
 export const WRITING_THREADS = 1;
 
 /** `root`: the folder of the lake. */
-export type EngineLimits = { memoryBytes: number; threads: number; root: string };
+export type EngineLimits = InstanceLimits & { root: string };
 
 /**
  * The columnar engine as far as the lake writes and checks files. Its memory is bounded: what does not fit goes through
@@ -61,18 +59,11 @@ export class Engine {
     this.#temp = temp;
   }
 
-  /** The engine is loaded only here: it is a package of its own, which may be left out of an installation. */
-  static async start({ memoryBytes, threads, root }: EngineLimits): Promise<Engine> {
-    const { DuckDBInstance: instances } = createRequire(import.meta.url)("@duckdb/node-api") as Package;
+  static async start({ root, ...limits }: EngineLimits): Promise<Engine> {
     const temp = await makeTempFolder(root);
-    const instance = await instances.create(":memory:", {
-      memory_limit: `${Math.floor(memoryBytes / 1e6)}MB`,
-      threads: String(threads),
-      temp_directory: temp,
-      autoinstall_known_extensions: "false",
-      autoload_known_extensions: "false",
-    });
+    const instance = await makeInstance(limits);
     const connection = await instance.connect();
+    await setTempFolder(connection, temp);
     // Rows are sorted where their order matters. Keeping them in the order of reading would need memory for all.
     await connection.run("set preserve_insertion_order = false");
     return new Engine(instance, connection, temp);
