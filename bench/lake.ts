@@ -219,7 +219,7 @@ async function copyOut({ pool, appId }: Stage): Promise<void> {
 }
 
 async function put({ pool, appId, asker }: Stage, statement: string): Promise<void> {
-  await asker.ask({ read: pool, app: { appId, timeZone: "Asia/Shanghai" }, statement, joins: "as_written" });
+  await asker.ask({ read: pool, app: { appId, timeZone: "Asia/Shanghai" }, statement });
 }
 
 const LEVEL_UPS = { source: "event" as const, event: "level_up" };

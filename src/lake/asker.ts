@@ -4,19 +4,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Executor } from "../db/engine/sql.ts";
 import { loadLakeApp } from "../db/lake-app.ts";
 import { loadLakeFiles } from "../db/lake-file.ts";
+import { LAKE_KINDS } from "../domain/lake.ts";
 import { ApiError } from "../errors.ts";
 import { GIB, LIMITS } from "../limits.ts";
 import type { AskAnswer, AskTask } from "./ask.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { makeTempFolder, pathIn, readLakeId, roomIn } from "./lake-folder.ts";
-import { viewsFor } from "./lake-views.ts";
+import { kindsNamedIn, viewsFor } from "./lake-views.ts";
 
 /** A question about one app. `read`: where the list of files is read. */
 export type LakeQuestion = {
   read: Executor;
   app: { appId: number; timeZone: string };
   statement: string;
-  joins?: AskTask["joins"];
+  /**
+   * Whether people wrote the statement: then every view is there to be looked at, and the engine chooses how joins are held.
+   * Our own get the views that they name, and have their joins as they want them.
+   */
+  byHand?: boolean;
   rowsMax?: number;
   /** Ends the question, as when whoever asked has left. */
   signal?: AbortSignal;
@@ -113,7 +118,9 @@ export class Asker {
         throw new ApiError("badParameter", "Another process of this installation writes the lake: ask that one.");
       const files = await loadLakeFiles(read, { appId: app.appId });
       const viewed = files.map((file) => ({ ...file, path: pathIn(root, file) }));
-      const asked = viewsFor(viewed, { zone: app.timeZone, statement: question.statement });
+      const { statement, byHand } = question;
+      const kinds = byHand ? LAKE_KINDS : kindsNamedIn(statement);
+      const asked = viewsFor(viewed, { zone: app.timeZone, statement, kinds });
       const answer = await this.#run(question, { ...asked, files: viewed.map(({ path }) => path) });
       if (answer.kind === "rows") return { ...answer, writtenUntilMs: state.writtenUntilMs };
       if (answer.reason !== "file" || attempt === 2) throw refusal(answer);
@@ -122,7 +129,7 @@ export class Asker {
 
   async #run(question: Spooling, asked: Pick<AskTask, "views" | "files" | "statement">): Promise<AskAnswer> {
     const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
-    const { rowsMax = LIMITS.questionRows, joins, signal, into } = question;
+    const { rowsMax = LIMITS.questionRows, byHand, signal, into } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
     const cancel = () => {
@@ -139,7 +146,7 @@ export class Asker {
     );
     try {
       const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
-      const wishes = { ...(joins && { joins }), ...(into !== undefined && { into }) };
+      const wishes = { ...(!byHand && { joins: "as_written" as const }), ...(into !== undefined && { into }) };
       return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...wishes });
     } finally {
       ended.abort();

@@ -13,10 +13,10 @@ export type ViewedFile = { kind: LakeKind; day: string; path: string; properties
  */
 export function viewsFor(
   files: readonly ViewedFile[],
-  asked: { zone: string; statement: string },
+  asked: { zone: string; statement: string; kinds?: readonly LakeKind[] },
 ): { views: string[]; statement: string } {
   const { names, statement } = spelled(asked.statement);
-  const views = LAKE_KINDS.map((kind) => {
+  const views = (asked.kinds ?? LAKE_KINDS).map((kind) => {
     const own = files.filter((file) => file.kind === kind);
     const columns = LAKE_TABLES[kind].columns.map(({ name }) => named(name));
     const day = `"day" as ${kind === "users" ? "registered_day" : '"day"'}`;
@@ -27,6 +27,11 @@ export function viewsFor(
     return `create view ${kind} as ${selects.join(" union all ")}`;
   });
   return { views, statement };
+}
+
+/** The tables that a statement may read. A view takes 2 to 3 ms to be made, because a file is opened for it. */
+export function kindsNamedIn(statement: string): LakeKind[] {
+  return LAKE_KINDS.filter((kind) => new RegExp(`\\b${kind}\\b`, "i").test(statement));
 }
 
 /**

@@ -45,6 +45,15 @@ test("all rows of an answer are read in pieces, and leave nothing behind", async
   expect(largest).toBeLessThan(ROWS / 2);
 });
 
+test("people find every view, and our own statements those that they name", async () => {
+  const views = "(select string_agg(view_name, ' ' order by view_name) from duckdb_views() where not internal)";
+  const seen = async (statement: string, byHand: boolean) => {
+    return (await asker.ask({ ...question(statement), byHand })).rows;
+  };
+  expect(await seen(`select ${views}`, true)).toEqual([["costs events orders users"]]);
+  expect(await seen(`select ${views}, count(*) from users`, false)).toEqual([["users", "1"]]);
+});
+
 test("an answer without rows has no pieces", async () => {
   expect.assertions(0);
   const pieces = await asker.askAll(question("select client_id from users where false"));

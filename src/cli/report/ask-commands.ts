@@ -50,7 +50,7 @@ async function runQuestion(question: NamedQuestion, options: AskOptions): Promis
   // Without a look at the files, so that `--sql` needs no database: the answer is the same, if a tenth of a second later.
   const statement = refusedAsUsage(() => textOf(question.sql(asked, new Set())));
   if (options.sql) return print({ sql: statement }, options, () => statement);
-  const result = await put(options.app, { statement, joins: "as_written", rowsMax: LIMITS.questionRows });
+  const result = await put(options.app, { statement, rowsMax: LIMITS.questionRows });
   const answer = question.shape(asked, objectsOf(result));
   print(answer, options, () => tableOf(rowsIn(answer)));
 }
@@ -75,7 +75,7 @@ async function readQuestion(question: NamedQuestion, { app, question: text, file
 }
 
 async function runSql(statement: string, options: SqlOptions): Promise<void> {
-  const result = await put(options.app, { statement, rowsMax: options.limit });
+  const result = await put(options.app, { statement, byHand: true, rowsMax: options.limit });
   const { columns, rows, isCut } = result;
   if (options.csv) {
     for (const row of [columns, ...rows]) process.stdout.write(csvLine(row.map(shown)));
@@ -92,7 +92,7 @@ function shown(value: unknown): string {
   return value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function put(appId: number, question: Pick<LakeQuestion, "statement" | "joins" | "rowsMax">): Promise<LakeRows> {
+function put(appId: number, question: Pick<LakeQuestion, "statement" | "byHand" | "rowsMax">): Promise<LakeRows> {
   return withLake(appId, ({ session, app, asker }) => asker.ask({ ...question, read: session.pool, app }));
 }
 

@@ -113,7 +113,7 @@ async function exportUsers(ref: SavedRef, options: ExportOptions): Promise<void>
     const { condition } = await beginSegmentExport(deskOf(session), body);
     const days = segmentDays(date_list, { timeZone: app.timeZone, nowMs: systemClock() });
     const statement = textOf(segmentClientsSql({ segment: condition, date_list: days }));
-    const pieces = await asker.askAll({ read: session.pool, app, statement, joins: "as_written" });
+    const pieces = await asker.askAll({ read: session.pool, app, statement });
     return exportSegment(session.pool, { appId: app_id, pieces, kind, format, write: writeOut });
   });
   process.stderr.write(`${rows} ${kind}\n`);

@@ -60,7 +60,7 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
       const { question: asked, saved } = await filled(context, body);
       const stored = await storedProperties(context.pool, body.app_id, asked);
       const sql = textOf(question.sql(asked, stored));
-      const result = await put(context, request, { appId: body.app_id, statement: sql, joins: "as_written" });
+      const result = await put(context, request, { appId: body.app_id, statement: sql });
       return { answer: question.shape(asked, objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
@@ -75,7 +75,7 @@ function questionRoutes(routes: FastifyInstance, context: AdminReportContext, qu
       const { question: asked, saved } = await filled(context, body);
       const sql = textOf(question.usersSql(asked, body.cell));
       const rowsMax = LIMITS.analysisUsers;
-      const result = await put(context, request, { appId: body.app_id, statement: sql, joins: "as_written", rowsMax });
+      const result = await put(context, request, { appId: body.app_id, statement: sql, rowsMax });
       return { ...usersAnswer(objectsOf(result)), sql, ...segmentsIn(saved), ...originOf(result) };
     },
   });
@@ -93,8 +93,8 @@ function sqlRoute(routes: FastifyInstance, context: AdminReportContext): void {
       const { pool, vault, clock } = context;
       lakeOf(context);
       await noteSql({ pool, vault, clock, by }, body);
-      const rowsMax = body.limit ?? LIMITS.questionRows;
-      const result = await put(context, request, { appId: body.app_id, statement: body.statement, rowsMax });
+      const { app_id: appId, statement, limit: rowsMax = LIMITS.questionRows } = body;
+      const result = await put(context, request, { appId, statement, byHand: true, rowsMax });
       return {
         columns: [...result.columns],
         rows: result.rows.map((row) => [...row]),

@@ -15,7 +15,7 @@ export function lakeOf({ lake }: AdminReportContext): NonNullable<AdminReportCon
   throw new ApiError("badParameter", "This server has no lake: ask one whose ROLES have `lake` (docs/LAKE.md).");
 }
 
-type Put = { appId: number } & Pick<LakeQuestion, "statement" | "joins" | "rowsMax">;
+type Put = { appId: number } & Pick<LakeQuestion, "statement" | "byHand" | "rowsMax">;
 
 /** Puts a question for as long as whoever asks is there. */
 export function put(
@@ -38,7 +38,7 @@ export async function putSegment(
   return whilePresent(context, request, appId, (asked) => {
     const days = segmentDays(date_list, { timeZone: asked.app.timeZone, nowMs: context.clock() });
     const statement = textOf(segmentClientsSql({ segment: condition, date_list: days }));
-    return lake.askAll({ ...asked, statement, joins: "as_written" });
+    return lake.askAll({ ...asked, statement });
   });
 }
 
