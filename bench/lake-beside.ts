@@ -13,7 +13,7 @@ const TRY_AGAIN_MS = 1_000;
 
 type Asking = { server: Child; token: string; appId: number; question: EventsQuestion };
 
-/** Collection while questions are asked one after the other, and the memory of the process that answers them. */
+/** Collection while questions are asked one after the other, and the memory of the processes that answer them and write files. */
 export async function measureQuestionsBeside(setup: Setup, question: EventsQuestion): Promise<Figure[]> {
   const { dataDir, app } = setup;
   const server = await startServer(setup.env);
@@ -40,11 +40,11 @@ export async function measureQuestionsBeside(setup: Setup, question: EventsQuest
     },
     {
       name: "lake_memory",
-      what: "resident memory of the process that answers questions",
+      what: "resident memory of the larger process of the lake",
       unit: "MB",
       ours: memoryMb,
       bare: SETTINGS.LAKE_MEMORY_BYTES.read(SETTINGS.LAKE_MEMORY_BYTES.fallback) / 1e6,
-      beside: "the limit of its memory, without the program itself",
+      beside: "the limit of its memory, beside 100 MB for the program itself",
       target: "",
     },
   ];
