@@ -21,11 +21,9 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
+const LIMITS = { rowsMax: 10, msMax: 60_000, memoryBytes: 256 * MIB, threads: 2 };
 const ask = (statement: string, diskBytes = 64 * MIB) =>
-  engine.ask({
-    ...{ views: [], files: [], statement, rowsMax: 10, msMax: 60_000, root, diskBytes },
-    ...{ memoryBytes: 256 * MIB, threads: 2 },
-  });
+  engine.ask({ ...LIMITS, views: [], files: [], statement, root, diskBytes });
 const rowsOf = (answer: AskAnswer) => (answer.kind === "rows" ? answer.rows : answer);
 
 const SETTINGS = ["memory_limit", "threads", "lock_configuration", "enable_external_access", "max_temp_directory_size"];
