@@ -44,7 +44,7 @@ export async function measureQuestionsBeside(setup: Setup, question: EventsQuest
       unit: "MB",
       ours: memoryMb,
       bare: SETTINGS.LAKE_MEMORY_BYTES.read(SETTINGS.LAKE_MEMORY_BYTES.fallback) / 1e6,
-      beside: "the limit of its memory, beside 100 MB for the program itself",
+      beside: "the limit of its memory; the program itself takes 100 MB more",
       target: "",
     },
   ];

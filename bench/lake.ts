@@ -138,7 +138,7 @@ async function withLake(setup: Setup, work: (stage: Stage) => Promise<void>): Pr
       log: createLog("error"),
       assertRoom: async () => {},
     };
-    const asker = new Asker({ engine: answering, limits, freeBytesMin: 0, msMax: 600_000 });
+    const asker = new Asker({ engine: answering, root: folder.root, freeBytesMin: 0, msMax: 600_000 });
     const lake = new Lake(parts);
     await lake.begin();
     try {

@@ -3,7 +3,7 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/nod
 import { elapsedMs } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import { MIB } from "../limits.ts";
-import { type InstanceLimits, loadEngine, makeInstance, setTempFolder } from "./instance.ts";
+import { loadEngine, setTempFolder } from "./instance.ts";
 import { makeTempFolder } from "./lake-folder.ts";
 import { listOfFiles } from "./lake-statements.ts";
 
@@ -11,7 +11,7 @@ import { listOfFiles } from "./lake-statements.ts";
  * A statement for the views of one app. Whoever has written it, it can reach nothing but these files: no other file, no
  * network, no setting.
  */
-export type AskTask = InstanceLimits & {
+export type AskTask = {
   views: readonly string[];
   files: readonly string[];
   statement: string;
@@ -38,16 +38,16 @@ export type AskAnswer =
 /** Answers larger than this are of use to nobody, and would have to be held in memory several times. */
 const ANSWER_BYTES_MAX = 8 * MIB;
 
-/** `fresh`: the instance, where one has been made already. `onConnection`: with it, somebody else can end the question. */
-export type AskWith = { fresh?: Promise<DuckDBInstance>; onConnection?: (one: Interruptible) => void };
+/**
+ * `takeInstance`: gives an instance for this question alone, because it stays locked down. `onConnection`: with it, somebody
+ * else can end the question.
+ */
+export type AskWith = { takeInstance: () => Promise<DuckDBInstance>; onConnection?: (one: Interruptible) => void };
 
-export async function ask(
-  task: AskTask,
-  { fresh = makeInstance(task), onConnection = () => {} }: AskWith = {},
-): Promise<AskAnswer> {
-  const instance = await fresh;
+export async function ask(task: AskTask, { takeInstance, onConnection = () => {} }: AskWith): Promise<AskAnswer> {
   // A question may read what is in this folder, so nobody else uses it.
   const temp = await makeTempFolder(task.root);
+  const instance = await takeInstance();
   try {
     const connection = await instance.connect();
     onConnection(connection);

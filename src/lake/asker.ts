@@ -44,7 +44,8 @@ export function objectsOf({ columns, rows }: Pick<LakeRows, "columns" | "rows">)
 
 export type AskerOptions = {
   engine: Pick<EngineProcess, "ask" | "cancel" | "stop">;
-  limits: Pick<AskTask, "memoryBytes" | "threads" | "root">;
+  /** The folder of the lake. */
+  root: string;
   /** Free space of the disk that questions leave. */
   freeBytesMin: number;
   msMax?: number;
@@ -79,7 +80,7 @@ export class Asker {
    * question.
    */
   async askAll(question: Omit<LakeQuestion, "rowsMax">): Promise<AsyncIterable<LakeRows["rows"]>> {
-    const folder = await makeTempFolder(this.#options.limits.root);
+    const folder = await makeTempFolder(this.#options.root);
     try {
       const into = join(folder, "rows");
       await this.#inTurn({ ...question, into });
@@ -113,7 +114,7 @@ export class Asker {
         throw new ApiError("overloaded", "The events of this app are being prepared; try again in a minute.", {
           retryAfterS: 60,
         });
-      const { root } = this.#options.limits;
+      const { root } = this.#options;
       if (state.lakeId !== (await readLakeId(root)))
         throw new ApiError("badParameter", "Another process of this installation writes the lake: ask that one.");
       const files = await loadLakeFiles(read, { appId: app.appId });
@@ -128,7 +129,7 @@ export class Asker {
   }
 
   async #run(question: Spooling, asked: Pick<AskTask, "views" | "files" | "statement">): Promise<AskAnswer> {
-    const { engine, limits, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
+    const { engine, root, freeBytesMin, msMax = LIMITS.questionMs } = this.#options;
     const { rowsMax = LIMITS.questionRows, byHand, signal, into } = question;
     signal?.throwIfAborted();
     let again: NodeJS.Timeout | undefined;
@@ -145,9 +146,9 @@ export class Asker {
       () => {},
     );
     try {
-      const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(limits.root, freeBytesMin));
+      const diskBytes = Math.min(SPILLED_BYTES_MAX, await roomIn(root, freeBytesMin));
       const wishes = { ...(!byHand && { joins: "as_written" as const }), ...(into !== undefined && { into }) };
-      return await engine.ask({ ...limits, ...asked, diskBytes, rowsMax, msMax, ...wishes });
+      return await engine.ask({ root, ...asked, diskBytes, rowsMax, msMax, ...wishes });
     } finally {
       ended.abort();
       await guard;

@@ -37,8 +37,8 @@ let limits: EngineLimits;
 let engine: Promise<Engine> | undefined;
 /** The question that is being answered. */
 let asked: Interruptible | undefined;
-/** For the next question. Making it takes 15 ms: as long as all else that a short question needs before it runs. */
-let fresh: Promise<DuckDBInstance> | undefined;
+/** The instance for the next question. Making one takes 15 ms. */
+let nextInstance: Promise<DuckDBInstance> | undefined;
 
 process.on("message", (call: EngineCall) => {
   answer(call).then(
@@ -59,7 +59,7 @@ async function answer({ method, task }: EngineCall): Promise<unknown> {
   if (method === "ask") {
     const onConnection = (connection: Interruptible) => (asked = connection);
     // A connection that is closed must not be interrupted.
-    return ask(task as AskTask, { fresh: takeFresh(), onConnection }).finally(() => (asked = undefined));
+    return ask(task as AskTask, { takeInstance, onConnection }).finally(() => (asked = undefined));
   }
   if (method === "cancel") return asked?.interrupt();
   engine ??= Engine.start(limits);
@@ -68,13 +68,15 @@ async function answer({ method, task }: EngineCall): Promise<unknown> {
   return (await engine)[method](task as never);
 }
 
-/** While a question is being answered, an engine is made for the one after it. */
-function takeFresh(): Promise<DuckDBInstance> {
-  const taken = fresh ?? makeInstance(limits);
+/** The instance for the next question is made while this one is being answered. */
+function takeInstance(): Promise<DuckDBInstance> {
+  const taken = nextInstance ?? makeInstance(limits);
   const next = makeInstance(limits);
-  // One that could not be made is tried again by the next question.
-  next.catch(() => (fresh = undefined));
-  fresh = next;
+  nextInstance = next;
+  // One that could not be made is tried again by the question that takes it.
+  next.catch(() => {
+    if (nextInstance === next) nextInstance = undefined;
+  });
   return taken;
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { quoted } from "./lake-statements.ts";
 
-/** The columnar engine is loaded only when it is used: it is a package of its own, which may be left out of an installation. */
+/** Loads the columnar engine when it is first used: an installation may leave its package out. */
 export function loadEngine(): typeof import("@duckdb/node-api") {
   return createRequire(import.meta.url)("@duckdb/node-api");
 }

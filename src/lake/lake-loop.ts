@@ -152,7 +152,7 @@ export function startLake(options: LakeLoopOptions): RunningLake {
   const engine = new EngineProcess({ ...limits, threads: WRITING_THREADS });
   // Apart from the one that writes: a question that takes all memory, or has to be ended, delays no file.
   const answering = new EngineProcess(limits);
-  const asker = new Asker({ engine: answering, limits, freeBytesMin: config.diskFreeBytesMin });
+  const asker = new Asker({ engine: answering, root, freeBytesMin: config.diskFreeBytesMin });
   const enoughRoom = () => assertRoom(root, config.diskFreeBytesMin);
   let lake: Lake | undefined;
   const isColdElsewhere = watchColdDays(pool, root, log);

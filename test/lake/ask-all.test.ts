@@ -1,11 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ask } from "../../src/lake/ask.ts";
+import { type AskTask, ask } from "../../src/lake/ask.ts";
 import { Asker } from "../../src/lake/asker.ts";
-import { LIMITS, MIB } from "../../src/limits.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { gatherClients } from "../../src/report/list/segment-users.ts";
-import { LakeStage } from "./lake-stage.ts";
+import { LakeStage, takeInstance } from "./lake-stage.ts";
 
 const ROWS = 25_000;
 
@@ -17,8 +17,8 @@ beforeAll(async () => {
   await stage.apply.register("a");
   await stage.apply.applyAll();
   await stage.lake.catchUp();
-  const limits = { memoryBytes: 256 * MIB, threads: 2, root: stage.folder.root };
-  asker = new Asker({ engine: { ask, cancel: async () => {}, stop: () => {} }, limits, freeBytesMin: 0 });
+  const engine = { ask: (task: AskTask) => ask(task, { takeInstance }), cancel: async () => {}, stop: () => {} };
+  asker = new Asker({ engine, root: stage.folder.root, freeBytesMin: 0 });
 });
 afterAll(() => stage.close());
 

@@ -7,7 +7,7 @@ import { type AskAnswer, ask } from "../../src/lake/ask.ts";
 import { viewsFor } from "../../src/lake/lake-views.ts";
 import { MIB } from "../../src/limits.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, pay, track } from "../db/apply-stage.ts";
-import { LakeStage } from "./lake-stage.ts";
+import { LakeStage, takeInstance } from "./lake-stage.ts";
 
 let stage: LakeStage;
 let other: string;
@@ -35,16 +35,17 @@ async function put(
   more: { zone?: string; msMax?: number; rowsMax?: number; memoryBytes?: number } = {},
 ) {
   const files = (await stage.files()).map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
-  return ask({
-    ...viewsFor(files, { zone: more.zone ?? "Asia/Shanghai", statement }),
-    files: files.map(({ path }) => path),
-    rowsMax: more.rowsMax ?? 1_000,
-    msMax: more.msMax ?? 60_000,
-    memoryBytes: more.memoryBytes ?? 256 * MIB,
-    threads: 2,
-    root: stage.folder.root,
-    diskBytes: 1_000 * MIB,
-  });
+  return ask(
+    {
+      ...viewsFor(files, { zone: more.zone ?? "Asia/Shanghai", statement }),
+      files: files.map(({ path }) => path),
+      rowsMax: more.rowsMax ?? 1_000,
+      msMax: more.msMax ?? 60_000,
+      root: stage.folder.root,
+      diskBytes: 1_000 * MIB,
+    },
+    { takeInstance: () => takeInstance(more.memoryBytes) },
+  );
 }
 
 const rowsOf = (answer: AskAnswer) => (answer.kind === "rows" ? answer.rows : answer);

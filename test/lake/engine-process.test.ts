@@ -21,15 +21,14 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-const LIMITS = { rowsMax: 10, msMax: 60_000, memoryBytes: 256 * MIB, threads: 2 };
 const ask = (statement: string, diskBytes = 64 * MIB) =>
-  engine.ask({ ...LIMITS, views: [], files: [], statement, root, diskBytes });
+  engine.ask({ views: [], files: [], statement, rowsMax: 10, msMax: 60_000, root, diskBytes });
 const rowsOf = (answer: AskAnswer) => (answer.kind === "rows" ? answer.rows : answer);
 
 const SETTINGS = ["memory_limit", "threads", "lock_configuration", "enable_external_access", "max_temp_directory_size"];
 const settings = `select ${SETTINGS.map((name) => `current_setting('${name}')::text`)}, current_setting('temp_directory')`;
 
-test("each question is put to an engine of its own, with the limits of the question", async () => {
+test("each question has an instance of its own, locked down, with the limits of the process and of the question", async () => {
   const folders = new Set<unknown>();
   for (const [index, diskMb] of [64, 128, 256].entries()) {
     const answer = rowsOf(await ask(settings, diskMb * 1e6)) as unknown[][];
@@ -43,7 +42,7 @@ test("each question is put to an engine of its own, with the limits of the quest
   expect(folders.size).toBe(3);
 });
 
-test("a question that was refused, cancelled or late leaves the next one as it is, and no folder", async () => {
+test("a question that was refused or cancelled leaves the next one as it is, and no folder", async () => {
   const endless = "select count(*) from range(1000000) a, range(1000000) b where a.range + b.range = -1";
   expect(await ask("select nothing from nowhere")).toMatchObject({ kind: "refused", reason: "statement" });
   expect(rowsOf(await ask("select 1"))).toEqual([[1]]);

@@ -9,6 +9,7 @@ import { LAKE_KINDS, type LakeKind } from "../../src/domain/lake.ts";
 import { ColdReader } from "../../src/lake/cold-reader.ts";
 import { Engine } from "../../src/lake/engine.ts";
 import type { EngineCalls } from "../../src/lake/engine-process.ts";
+import { makeInstance } from "../../src/lake/instance.ts";
 import { Lake } from "../../src/lake/lake.ts";
 import { LakeFolder } from "../../src/lake/lake-folder.ts";
 import { MIB } from "../../src/limits.ts";
@@ -21,6 +22,11 @@ const LATER_MS = NOW_MS + 2 * DAY_MS;
 /** Of a day that is old enough to be cold when three days stay in the table. */
 export const OLD_MS = NOW_MS - 9 * DAY_MS;
 export const OLD_DAY = "2024-06-06";
+
+/** An instance for one question, as a server makes it. */
+export function takeInstance(memoryBytes = 256 * MIB) {
+  return makeInstance({ memoryBytes, threads: 2 });
+}
 
 export type Row = Record<string, unknown>;
 

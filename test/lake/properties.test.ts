@@ -5,7 +5,7 @@ import { viewsFor } from "../../src/lake/lake-views.ts";
 import { verifyLake } from "../../src/lake/verify.ts";
 import { MIB } from "../../src/limits.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, track } from "../db/apply-stage.ts";
-import { LakeStage, OLD_MS } from "./lake-stage.ts";
+import { LakeStage, OLD_MS, takeInstance } from "./lake-stage.ts";
 
 let stage: LakeStage;
 beforeAll(async () => {
@@ -38,16 +38,17 @@ const repeated = (count: number, properties: (index: number) => object) =>
 
 async function put(statement: string): Promise<AskAnswer> {
   const files = (await stage.files()).map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
-  return ask({
-    ...viewsFor(files, { zone: "Asia/Shanghai", statement }),
-    files: files.map(({ path }) => path),
-    rowsMax: 1_000,
-    msMax: 60_000,
-    memoryBytes: 256 * MIB,
-    threads: 2,
-    root: stage.folder.root,
-    diskBytes: 1_000 * MIB,
-  });
+  return ask(
+    {
+      ...viewsFor(files, { zone: "Asia/Shanghai", statement }),
+      files: files.map(({ path }) => path),
+      rowsMax: 1_000,
+      msMax: 60_000,
+      root: stage.folder.root,
+      diskBytes: 1_000 * MIB,
+    },
+    { takeInstance },
+  );
 }
 
 const rowsOf = (answer: AskAnswer) => (answer.kind === "rows" ? answer.rows : answer);

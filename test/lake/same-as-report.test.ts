@@ -14,7 +14,7 @@ import { eventsSql } from "../../src/report/analysis/events-sql.ts";
 import { enact } from "../db/enact.ts";
 import { makeApp } from "../db/temp-database.ts";
 import { type MadeMarket, markets } from "../report/market.ts";
-import { LakeStage } from "./lake-stage.ts";
+import { LakeStage, takeInstance } from "./lake-stage.ts";
 
 let stage: LakeStage;
 beforeAll(async () => {
@@ -59,16 +59,17 @@ async function answered(appId: number, timeZone: string): Promise<Map<string, nu
     .filter((file) => file.appId === appId)
     .map((file) => ({ ...file, path: stage.folder.pathOf(file) }));
   const statement = textOf(eventsSql(question, new Set()));
-  const answer = await ask({
-    ...viewsFor(files, { zone: timeZone, statement }),
-    files: files.map(({ path }) => path),
-    rowsMax: 10_000,
-    msMax: 600_000,
-    memoryBytes: 256 * MIB,
-    threads: 2,
-    root: stage.folder.root,
-    diskBytes: 1_000 * MIB,
-  });
+  const answer = await ask(
+    {
+      ...viewsFor(files, { zone: timeZone, statement }),
+      files: files.map(({ path }) => path),
+      rowsMax: 10_000,
+      msMax: 600_000,
+      root: stage.folder.root,
+      diskBytes: 1_000 * MIB,
+    },
+    { takeInstance },
+  );
   if (answer.kind !== "rows") throw new Error(answer.message);
   const { lines } = eventsAnswer(question, objectsOf(answer));
   const sums = new Map<string, number[]>();
