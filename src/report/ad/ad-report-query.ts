@@ -8,7 +8,7 @@ import {
   identifier,
   joined,
   listed,
-  query,
+  queryColumns,
   readBoth,
   type Sql,
   sql,
@@ -104,13 +104,20 @@ async function queryRows(
   const isGrouped = dimensions.length > 0 && !dimensions.some(isDerived);
   const sumOf = (name: Sql) => (isGrouped ? sql`r.${name}` : sql`sum_bigint(r.${name})`);
   const sums = measures.map((name) => sql`${sumOf(identifier(name))}::bigint as ${identifier(name)}`);
-  const statement = sql`select ${listed([...values, ...sums, sql`1 as piece`])}
+  const rows = sql`select ${listed([...values, ...sums, sql`1 as piece`])}
     from (${part}) r ${derivedFrom(appId, dimensions)} ${isGrouped ? sql`` : groupsOf(dimensions)}
     limit ${LIMITS.reportRows + 1}`;
-  const rows = await query<Record<string, string | number | null>>(executor, statement);
-  const columns = dimensions.map((_, index) => `v${index}`);
-  const sumsOfRow = sumReader(measures);
-  return rows.map((row) => ({ values: columns.map((column) => row[column] as string), sums: sumsOfRow(row) }));
+  const names = dimensions.map((_, index) => `v${index}`);
+  const columns = await queryColumns<string | number>(executor, rows, [...names, ...measures, "piece"]);
+  const valueColumns = columns.slice(0, names.length) as string[][];
+  const none = noSums(measures);
+  return columns.at(-1)!.map((_, row) => {
+    const sums = { ...none };
+    measures.forEach((name, at) => {
+      sums[name] = (columns[names.length + at]![row] as number | null) ?? 0;
+    });
+    return { values: valueColumns.map((column) => column[row]!), sums };
+  });
 }
 
 /** Groups by the values; without any, all rows are one, if there are any. */
@@ -122,14 +129,17 @@ function groupsOf(dimensions: readonly Dimension[]): Sql {
 /** Reads the sums of a row, which has them under the measures' names in camelCase. */
 export function sumReader(measures: readonly Measure[]): (row: Record<string, unknown>) => Sums {
   const keys = measures.map((name) => [name, keyOf(name)] as const);
-  const none: Sums = Object.fromEntries(measures.map((name) => [name, 0]));
-  // Written out, without a list of entries for each row: a report has thousands of rows. Copied, because an object that
-  // grows key by key is moved several times.
+  const none = noSums(measures);
   return (row) => {
     const sums = { ...none };
     for (const [name, key] of keys) sums[name] = (row[key] as number | null) ?? 0;
     return sums;
   };
+}
+
+/** Copied for each row: an object that grows key by key is moved several times. */
+function noSums(measures: readonly Measure[]): Sums {
+  return Object.fromEntries(measures.map((name) => [name, 0]));
 }
 
 /** The joins that give the row r its optimiser and department. */

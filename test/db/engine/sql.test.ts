@@ -9,6 +9,7 @@ import {
   literal,
   onOneMachine,
   query,
+  queryColumns,
   readBoth,
   sql,
 } from "../../../src/db/engine/sql.ts";
@@ -137,6 +138,19 @@ test("a column has its key in camelCase, and what it contains stays as it is", a
   ]);
   // @ts-expect-error No row has such a key.
   await query<{ touched_at_ms: number }>(database.pool, sql`select 1 as touched_at_ms`);
+});
+
+test("columns arrive as lists of the same values that rows have, in the same order", async () => {
+  const texts = ["", "a b", 'quo"te', "back\\slash", "null", "{a,b}", "tab\t\n", "😀", "é"];
+  const rows = sql`select day::date as day, name, case when name <> '' then 9007199254740991 - at end as amount_cents
+    from unnest(${texts}::text[]) with ordinality as one (name, at), (values ('2026-02-28'), ('2028-02-29')) days (day)
+    order by day desc, at`;
+  type Row = { day: string; name: string; amountCents: number | null };
+  const expected = await query<Row>(database.pool, rows);
+  expect(expected).toHaveLength(18);
+  const [days, names, amounts] = await queryColumns(database.pool, rows, ["day", "name", "amount_cents"]);
+  expect(expected).toEqual(days!.map((day, at) => ({ day, name: names![at], amountCents: amounts![at] })));
+  expect(await queryColumns(database.pool, sql`${rows} limit 0`, ["name", "day"])).toEqual([[], []]);
 });
 
 test("a column's name is only a name, whatever it contains", async () => {
