@@ -30,21 +30,24 @@ export async function measureApply(setup: Setup): Promise<Measured> {
   await drain(setup);
   let firstSequence = firstSequenceOf("apply");
   const [times, memory]: [Point[], Point[]] = [[], []];
-  const copies: number[] = [];
-  let measured = { events: 0, ms: 0 };
+  const copies: Copied[] = [];
+  const measured = { events: 0, ms: 0, storedBytes: 0 };
   for (const scale of scales) {
     const events = scale * sizes.backlogEvents;
     await appendEntries(setup, entriesOf(setup, { events, firstSequence }));
     firstSequence += events;
     // Measured between the backlogs, so that a machine that changes its speed favours neither side.
     copies.push(...(await measureCopy(dataDir, await rowsOfJournal(`${dataDir}/journal`))));
-    const before = await storedEvents(dataDir);
+    const before = await stored(dataDir);
     const { ms, maxMb } = await drain(setup);
-    const stored = (await storedEvents(dataDir)) - before;
-    if (stored !== events) throw new Error(`${stored} of ${events} events were stored.`);
+    const after = await stored(dataDir);
+    if (after.events - before.events !== events)
+      throw new Error(`${after.events - before.events} of ${events} events were stored.`);
     times.push({ scale, perUnit: (ms * 1000) / events });
     memory.push({ scale, perUnit: maxMb });
-    measured = { events: measured.events + events, ms: measured.ms + ms };
+    measured.events += events;
+    measured.ms += ms;
+    measured.storedBytes += after.bytes - before.bytes;
   }
   return {
     figures: [
@@ -54,8 +57,17 @@ export async function measureApply(setup: Setup): Promise<Measured> {
         unit: "events/s",
         target: "≥ 0.45, ≥ 50000/s",
         ours: (measured.events * 1000) / measured.ms,
-        bare: median(copies),
+        bare: median(copies.map(({ perSecond }) => perSecond)),
         beside: "COPY of such events into a table without indexes",
+      },
+      {
+        name: "apply_bytes",
+        what: "PostgreSQL, all tables and indexes",
+        unit: "bytes/event",
+        target: "",
+        ours: measured.storedBytes / measured.events,
+        bare: median(copies.map(({ bytesPerRow }) => bytesPerRow)),
+        beside: "a table of such events without indexes",
       },
     ],
     costs: [
@@ -79,27 +91,32 @@ function* entriesOf(
   }
 }
 
-/** Rows per second of each round. The rows are built beforehand: only COPY itself is timed. */
-async function measureCopy(dataDir: string, rows: readonly string[]): Promise<number[]> {
+type Copied = { perSecond: number; bytesPerRow: number };
+
+/** Each round. The rows are built beforehand: only COPY itself is timed. */
+async function measureCopy(dataDir: string, rows: readonly string[]): Promise<Copied[]> {
   return withDatabase(dataDir, async (pool) => {
     await pool.query("create table bare_event (like event)");
-    const perSecond: number[] = [];
+    const copied: Copied[] = [];
     for (let round = 0; round < BARE_ROUNDS; round += 1) {
       const startedMs = elapsedMs();
       await inTransaction(pool, (tx: pg.PoolClient) => copyRows(tx, BARE, rows));
-      perSecond.push((rows.length * 1000) / (elapsedMs() - startedMs));
+      const perSecond = (rows.length * 1000) / (elapsedMs() - startedMs);
+      const { rows: sizes } = await pool.query<{ bytes: number }>("select pg_relation_size('bare_event') as bytes");
+      copied.push({ perSecond, bytesPerRow: sizes[0]!.bytes / (rows.length * (round + 1)) });
     }
     await pool.query("drop table bare_event");
-    return perSecond;
+    return copied;
   });
 }
 
-async function storedEvents(dataDir: string): Promise<number> {
+async function stored(dataDir: string): Promise<{ events: number; bytes: number }> {
   return withDatabase(dataDir, async (pool) => {
-    const { rows } = await pool.query<{ events: number }>(
-      "select coalesce(sum(events), 0)::bigint as events from ledger_minute where outcome = 'stored'",
+    const { rows } = await pool.query<{ events: number; bytes: number }>(
+      `select coalesce(sum(events), 0)::bigint as events, pg_database_size(current_database()) as bytes
+        from ledger_minute where outcome = 'stored'`,
     );
-    return rows[0]!.events;
+    return rows[0]!;
   });
 }
 

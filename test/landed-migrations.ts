@@ -53,4 +53,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0055-lake-state.sql": "e3ce280e5ed5d56eae87b2010fb401307f82898e8cc4a5de7003a467f4d109ae",
   "0056-lake-properties.sql": "67efc5de39b89cc8d920aed83908d8b49bf39d3bc0fff69e204e912ce4ad491f",
   "0057-event-json.sql": "ad599f49b10ca853b4797dacb46c4166c0e078182577fefedb22135c6c59bc30",
+  "0058-event-hours.sql": "a42da8722f2393fae0c1558e032ae9df45453c8bcc875b045420d02d16bc0864",
 };

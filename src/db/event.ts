@@ -7,6 +7,7 @@ import { PlacedRows } from "./engine/placed-rows.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { TextRows } from "./engine/text-rows.ts";
+import { hourNumber, hourOf } from "./event-hour.ts";
 import { eventProperties } from "./event-properties.ts";
 import type { EventTails, TailPlace } from "./event-tails.ts";
 
@@ -126,7 +127,7 @@ const TARGET = {
   columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_json",
 };
 
-/** Stores events. No row may be stored already: the primary key would refuse the whole batch. */
+/** Stores events. No row may be stored already: nothing else looks for it. */
 export class EventCopy {
   readonly #to: { write(rows: Buffer): Promise<void>; end(trailer: Buffer): Promise<void> };
 
@@ -149,25 +150,30 @@ export class EventCopy {
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
 
-/** The keys that are already stored. */
-export async function findStoredEvents(
-  executor: Executor,
-  keys: readonly EventKey[],
-): Promise<Pick<EventKey, "appId" | "clientId" | "fingerprint">[]> {
+/** The keys that are already stored. The events of a user's hour are read once, however many of them are looked for. */
+export async function findStoredEvents(executor: Executor, keys: readonly EventKey[]): Promise<EventKey[]> {
   if (keys.length === 0) return [];
-  const wanted = rowsOf("wanted", keys, {
-    appId: "int",
-    clientId: "text",
-    day: "date",
-    atMs: "bigint",
-    fingerprint: "uuid",
-  });
-  return query(
-    executor,
-    sql`select e.app_id, e.client_id, replace(e.fingerprint::text, '-', '') as fingerprint from ${wanted}
-      join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
-        and e.at_ms = wanted.at_ms and e.fingerprint = wanted.fingerprint`,
+  const hours = new Map(
+    keys.map((key) => {
+      const hour = hourNumber(key.atMs);
+      return [`${key.appId} ${key.day} ${hour} ${key.clientId}`, { ...key, hour }];
+    }),
   );
+  const wanted = rowsOf("wanted", [...hours.values()], { appId: "int", clientId: "text", day: "date", hour: "bigint" });
+  const fingerprints = [...new Set(keys.map(({ fingerprint }) => fingerprint))];
+  const found = await query<EventKey>(
+    executor,
+    sql`select e.app_id, e.client_id, e.day, e.at_ms, replace(e.fingerprint::text, '-', '') as fingerprint from ${wanted}
+      join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
+        and ${hourOf(sql`e.at_ms`)} = wanted.hour
+      where e.fingerprint = any(${fingerprints}::uuid[])`,
+  );
+  const stored = new Set(found.map(keyText));
+  return keys.filter((key) => stored.has(keyText(key)));
+}
+
+function keyText({ appId, clientId, day, atMs, fingerprint }: EventKey): string {
+  return `${appId} ${day} ${atMs} ${fingerprint} ${clientId}`;
 }
 
 /** The track events of users, `cold` ones among them, with the fields that the day counters need. */

@@ -7,6 +7,7 @@ import { shownAdvertiser } from "./ad-account.ts";
 import { CopyInStream } from "./engine/copy-in.ts";
 import { CopyOut } from "./engine/copy-out.ts";
 import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
+import { hourOf } from "./event-hour.ts";
 import { eventProperties } from "./event-properties.ts";
 import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
@@ -35,8 +36,8 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
     tx,
     sql`${received} and not ${isNoted} union all select e.day, ${EVENT_COLUMNS} from (
         select * from lake_late where app_id = ${appId} order by day, client_id, at_ms, fingerprint limit ${late}) l
-      join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day and e.at_ms = l.at_ms
-        and e.fingerprint = l.fingerprint`,
+      join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day
+        and ${hourOf(sql`e.at_ms`)} = ${hourOf(sql`l.at_ms`)} and e.at_ms = l.at_ms and e.fingerprint = l.fingerprint`,
   );
 }
 

@@ -4,7 +4,7 @@ import { LIMITS } from "../limits.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const QUARTER_HOUR_MS = 15 * MINUTE_MS;
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
 const HOUR_TEXT = "YYYY-MM-DD HH";
