@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../src/clock.ts";
@@ -98,16 +98,16 @@ async function openStreams({ servers, replicas, ...options }: Wanted): Promise<J
   }
 }
 
+/** All are held at once, so that none is given twice. */
 async function portsFor(count: number): Promise<{ client: number; cluster: number }[]> {
-  const ports: number[] = [];
-  for (let index = 0; index < 2 * count; index += 1) ports.push(await freePort());
+  const servers = await Promise.all(Array.from({ length: 2 * count }, () => listening()));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return Array.from({ length: count }, (_, index) => ({ client: ports[2 * index]!, cluster: ports[2 * index + 1]! }));
 }
 
-async function freePort(): Promise<number> {
+async function listening(): Promise<Server> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return server;
 }
