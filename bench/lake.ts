@@ -46,6 +46,8 @@ export async function measureLake(setup: Setup): Promise<Measured> {
   const writing: Cost["points"][number][] = [];
   const answers = new Map<string, { asked: Asked; points: Cost["points"][number][]; plainMs: number }>();
   let [bytesPerEvent, tableBytesPerEvent, copyPerS] = [0, 0, 0];
+  // Earlier steps have stored events of the same app.
+  await withDatabase(setup.dataDir, (pool) => pool.query("truncate event"));
   for (const scale of scales) {
     const events = Math.round((sizes.lakeEvents * scale) / scales.at(-1)!);
     await withLake(setup, async (stage) => {
