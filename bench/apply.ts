@@ -93,7 +93,7 @@ function* entriesOf(
 
 type Copied = { perSecond: number; bytesPerRow: number };
 
-/** Each round. The rows are built beforehand: only COPY itself is timed. */
+/** The speed and size of each round. The rows are built beforehand: only COPY itself is timed. */
 async function measureCopy(dataDir: string, rows: readonly string[]): Promise<Copied[]> {
   return withDatabase(dataDir, async (pool) => {
     await pool.query("create table bare_event (like event)");

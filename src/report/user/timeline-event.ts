@@ -83,7 +83,6 @@ const LEAST_FINGERPRINT = "0".repeat(32);
 const HOUR = hourOf(sql`at_ms`);
 
 /** Hour by hour, as the index has them: a page of a user with a million events a day reads few of them. */
-
 async function eventsOfDays(
   executor: Executor,
   { appId, clientId }: UserAccount,
