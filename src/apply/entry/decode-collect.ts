@@ -110,15 +110,15 @@ function hasAddress(shape: KeyShape): boolean {
 function plainEvent(event: PlainEvent, { user, address }: { user: UserKey; address: Address }): DecodedEvent {
   const { name, timeMs, shape } = event;
   texts.write(read, event, address.added);
-  const { print, printUntil, stored, storedUntil } = texts;
+  const { bytes, storedUntil, printUntil } = texts;
   return {
     appId: user.appId,
     type: "track",
     event: name,
     names: shape.keys,
     atMs: timeMs,
-    fingerprint: hash("md5", print.subarray(0, printUntil)),
-    properties: { bytes: stored, from: 0, until: storedUntil },
+    fingerprint: hash("md5", bytes.subarray(storedUntil, printUntil)),
+    properties: { bytes, from: 0, until: storedUntil },
     told: name === AD_SHOWN ? { adView: adViewIn((key) => read.valueOf(event, key)) } : undefined,
   };
 }

@@ -14,82 +14,89 @@ const BYTES_KEPT_MAX = 65_536;
 
 /**
  * Puts together the texts of plain events out of their bytes: the same as `canonicalTexts` and `fingerprintOf` make of the event
- * as an object. It holds those of one event at a time.
+ * as an object. It holds those of one event at a time, in the same bytes.
  */
 export class PlainText {
-  /** What the fingerprint is made of, up to `printUntil`. */
-  print = Buffer.allocUnsafe(BYTES_MIN);
-  printUntil = 0;
-  /** The stored properties, up to `storedUntil`. */
-  stored = Buffer.allocUnsafe(BYTES_MIN);
+  bytes = Buffer.allocUnsafe(BYTES_MIN);
+  /** The stored properties, from 0 on. */
   storedUntil = 0;
+  /** What the fingerprint is made of stands behind them. */
+  printUntil = 0;
+  /** Where members that were added begin and end among the stored ones. */
+  readonly #added: number[] = [];
 
   /** Lets go of the memory that a very large event has taken. */
   forget(): void {
-    if (this.print.length > BYTES_KEPT_MAX) this.#take(BYTES_MIN);
+    if (this.bytes.length > BYTES_KEPT_MAX) this.bytes = Buffer.allocUnsafe(BYTES_MIN);
   }
 
   /** `added`: in the order of the canonical text. The event has none of their keys. */
   write(body: PlainBody, event: PlainEvent, added: readonly AddedMember[]): void {
-    const { name, timeMs, shape, valuesAt } = event;
     this.#makeRoom(event, added);
-    this.printUntil = this.print.write(`${timeMs}\ntrack\n${name}\n`);
+    this.#store(body, event, added);
+    this.#print(event);
+  }
+
+  #store({ bytes, values }: PlainBody, { shape, valuesAt }: PlainEvent, added: readonly AddedMember[]): void {
     this.storedUntil = 0;
-    const { bytes, values } = body;
+    this.#added.length = 0;
     const { sorted } = shape;
     let next = 0;
     for (let index = 0; index < sorted.length; index += 1) {
       const { key, opening, place } = sorted[index]!;
-      while (next < added.length && jsonbOrder(added[next]!.key, key) < 0) this.#store(added[next++]!.bytes);
-      const opened = index === 0 ? OPEN_OBJECT : COMMA;
-      this.print[this.printUntil++] = opened;
-      this.stored[this.storedUntil] = this.storedUntil === 0 ? OPEN_OBJECT : COMMA;
-      this.storedUntil += 1;
+      while (next < added.length && jsonbOrder(added[next]!.key, key) < 0) this.#add(added[next++]!.bytes);
+      this.bytes[this.storedUntil++] = COMMA;
       this.#write(opening, 0, opening.length);
       this.#write(bytes, values[valuesAt + 2 * place]!, values[valuesAt + 2 * place + 1]!);
     }
-    while (next < added.length) this.#store(added[next++]!.bytes);
-    this.#close(sorted.length);
+    while (next < added.length) this.#add(added[next++]!.bytes);
+    this.storedUntil = this.#enclosed(0, this.storedUntil);
   }
 
-  /** Without members, the opening bracket is missing, too. */
-  #close(members: number): void {
-    if (members === 0) this.print[this.printUntil++] = OPEN_OBJECT;
-    if (this.storedUntil === 0) this.stored[this.storedUntil++] = OPEN_OBJECT;
-    this.print[this.printUntil++] = CLOSE_OBJECT;
-    this.stored[this.storedUntil++] = CLOSE_OBJECT;
+  #add(member: Buffer): void {
+    this.#added.push(this.storedUntil);
+    this.bytes[this.storedUntil++] = COMMA;
+    this.#write(member, 0, member.length);
+    this.#added.push(this.storedUntil);
   }
 
-  /** Into both texts, byte by byte: most pieces are so short that calls would take longer. */
-  #write(bytes: Buffer, from: number, until: number): void {
-    const { print, stored } = this;
-    let [printAt, storedAt] = [this.printUntil, this.storedUntil];
-    for (let at = from; at < until; at += 1) {
-      const byte = bytes[at]!;
-      print[printAt++] = byte;
-      stored[storedAt++] = byte;
+  /** Copies the members between those that were added. */
+  #print({ name, timeMs }: PlainEvent): void {
+    const { bytes, storedUntil } = this;
+    const from = storedUntil + bytes.write(`${timeMs}\ntrack\n${name}\n`, storedUntil);
+    let [at, copied] = [from, 0];
+    const copy = (until: number) => {
+      bytes.copyWithin(at, copied, until);
+      at += until - copied;
+    };
+    for (let index = 0; index < this.#added.length; index += 2) {
+      copy(this.#added[index]!);
+      copied = this.#added[index + 1]!;
     }
-    this.printUntil = printAt;
-    this.storedUntil = storedAt;
+    copy(storedUntil - 1);
+    this.printUntil = this.#enclosed(from, at);
   }
 
-  #store(member: Buffer): void {
-    const { stored } = this;
-    stored[this.storedUntil] = this.storedUntil === 0 ? OPEN_OBJECT : COMMA;
-    let at = this.storedUntil + 1;
-    for (let index = 0; index < member.length; index += 1) stored[at++] = member[index]!;
-    this.storedUntil = at;
+  /** Puts brackets around members of which each has a comma before it. Returns where the object ends. */
+  #enclosed(from: number, until: number): number {
+    this.bytes[from] = OPEN_OBJECT;
+    const end = Math.max(until, from + 1);
+    this.bytes[end] = CLOSE_OBJECT;
+    return end + 1;
   }
 
-  /** The texts are no longer than the event with what is added: each member stands in it as a whole. */
+  /** Byte by byte: most pieces are so short that calls would take longer. */
+  #write(piece: Buffer, from: number, until: number): void {
+    const { bytes } = this;
+    let to = this.storedUntil;
+    for (let at = from; at < until; at += 1) bytes[to++] = piece[at]!;
+    this.storedUntil = to;
+  }
+
+  /** Neither text is longer than the event with what is added: each member stands in it as a whole. */
   #makeRoom({ name, from, until }: PlainEvent, added: readonly AddedMember[]): void {
     let bytesMax = until - from + name.length * BYTES_PER_UNIT_MAX + TIME_BYTES_MAX;
     for (const { bytes } of added) bytesMax += bytes.length + 1;
-    if (this.print.length < bytesMax) this.#take(2 * bytesMax);
-  }
-
-  #take(bytes: number): void {
-    this.print = Buffer.allocUnsafe(bytes);
-    this.stored = Buffer.allocUnsafe(bytes);
+    if (this.bytes.length < 2 * bytesMax) this.bytes = Buffer.allocUnsafe(4 * bytesMax);
   }
 }

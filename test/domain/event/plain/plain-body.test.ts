@@ -59,10 +59,10 @@ test("the texts of a plain event are those of the event as an object", () => {
         const object = read.objectOf(event);
         const { canonical, withAdded } = canonicalTexts(object.properties as JsonObject, added);
         texts.write(read, event, added);
-        expect(texts.print.toString("utf8", 0, texts.printUntil)).toBe(
+        expect(texts.bytes.toString("utf8", texts.storedUntil, texts.printUntil)).toBe(
           `${event.timeMs}\ntrack\n${event.name}\n${canonical}`,
         );
-        expect(texts.stored.toString("utf8", 0, texts.storedUntil)).toBe(withAdded);
+        expect(texts.bytes.toString("utf8", 0, texts.storedUntil)).toBe(withAdded);
       }
     }),
     { numRuns: 1_000 },
