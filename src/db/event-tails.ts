@@ -50,6 +50,11 @@ export class EventTails {
     return this.#values.bytes;
   }
 
+  /** Where the sixteen bytes of the fingerprint begin. */
+  fingerprintFrom(from: number): number {
+    return from + FINGERPRINT_FROM;
+  }
+
   fingerprintAt(from: number): string {
     return this.bytes.toString("hex", from + FINGERPRINT_FROM, from + FINGERPRINT_UNTIL);
   }

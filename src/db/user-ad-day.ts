@@ -38,20 +38,19 @@ export async function insertUserAdDays(tx: pg.PoolClient, days: readonly UserAdD
 
 /** Adds to the stored counters, in the order of the key: another process may be changing the same rows. */
 export async function addUserAdDays(tx: pg.PoolClient, days: readonly UserAdDay[]): Promise<void> {
-  const units = days.flatMap(({ adUnits, ...day }) =>
-    [...(adUnits ?? [])].map(([adUnit, counters]) => ({ ...day, adUnit, ...counters })),
-  );
+  // Not as copies of both: these were a sixth of what V8 had to move and mark.
+  const units = days.flatMap((of) => Array.from(of.adUnits ?? [], ([adUnit, ads]) => ({ of, adUnit, ads })));
   if (units.length === 0) return;
   const added = newRows(tx, "added", units, {
-    appId: "int",
-    clientId: "text",
-    day: "date",
-    spanT: ["int", ({ sinceTouch }) => sinceTouch],
-    spanR: ["int", ({ sinceRegistration }) => sinceRegistration],
+    appId: ["int", ({ of }) => of.appId],
+    clientId: ["text", ({ of }) => of.clientId],
+    day: ["date", ({ of }) => of.day],
+    spanT: ["int", ({ of }) => of.sinceTouch],
+    spanR: ["int", ({ of }) => of.sinceRegistration],
     adUnit: "text",
-    reportedCount: "int",
-    reportedMicros: "bigint",
-    unpricedCount: "int",
+    reportedCount: ["int", ({ ads }) => ads.reportedCount],
+    reportedMicros: ["bigint", ({ ads }) => ads.reportedMicros],
+    unpricedCount: ["int", ({ ads }) => ads.unpricedCount],
   });
   await execute(
     tx,

@@ -26,7 +26,7 @@ export class SentEvents {
   #columns: EventColumns;
   #count = 0;
   /** The days in the app's time zone, once the settings of the app are known (see batch.ts). */
-  readonly #days: string[] = [];
+  #days: string[] | undefined;
   /** Indexes of shapes, by their list of names, which is the same object for most events that have the same names. */
   readonly #shapes = new Map<readonly string[], Map<string, number[]>>();
 
@@ -95,10 +95,11 @@ export class SentEvents {
   }
 
   dayOf(index: number): string {
-    return this.#days[index] ?? "";
+    return this.#days?.[index] ?? "";
   }
 
   setDay(index: number, day: string): void {
+    this.#days ??= new Array(this.#columns.atMs.length);
     this.#days[index] = day;
   }
 

@@ -25,11 +25,14 @@ export class LakeNews {
   add({ appId, clientId, receivedAtMs }: EventSender, event: Pick<EventKey, "day" | "atMs" | "fingerprint">): void {
     const untilMs = this.#readUntilMs.get(appId);
     if (untilMs === undefined) return;
-    const { day, atMs, fingerprint } = event;
+    const { day } = event;
     const mark = this.#markOf(appId, day);
     // A cold day is written as a whole, with everything that its partition holds.
     if (mark.again) return;
-    if (receivedAtMs < untilMs) this.late.push({ appId, clientId, day, atMs, fingerprint });
+    if (receivedAtMs < untilMs) {
+      const { atMs, fingerprint } = event;
+      this.late.push({ appId, clientId, day, atMs, fingerprint });
+    }
     if (mark.receivedMs < receivedAtMs) mark.receivedMs = receivedAtMs;
   }
 

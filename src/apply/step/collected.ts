@@ -40,7 +40,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     return;
   }
   const taken = { facts, stored, head, app, user };
-  const seen = stored.events.of(entry.user);
+  const userNumber = stored.events.userNumber(entry.user);
   const sender = { appId: head.app, clientId: head.client, receivedAtMs: head.at };
   let storedEvents = 0;
   let duplicates = 0;
@@ -48,10 +48,9 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     const event = entry.events.at(index);
     if (!stored.parts.takes(event.day)) {
       ledger.add(head, "too_old", 1);
-    } else if (seen.has(event.fingerprint)) {
+    } else if (!stored.events.add(userNumber, event)) {
       duplicates += 1;
     } else {
-      seen.add(event.fingerprint);
       storedEvents += 1;
       eventRows.add(sender, event);
       facts.news.add(sender, event);

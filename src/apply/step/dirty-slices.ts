@@ -52,13 +52,27 @@ function addDay(slices: DirtySlices, user: UserAccount | undefined, day: UserDay
 }
 
 class DirtySlices {
-  readonly #slices = new Map<string, Slice>();
+  readonly #apps = new Map<number, Map<Cohort, Set<string>>>();
 
+  /** Called for every user of a batch, nearly always with a slice that is there already: so no key is made of the three. */
   add(appId: number, cohort: Cohort, day: string): void {
-    this.#slices.set(`${appId} ${cohort} ${day}`, { appId, cohort, day });
+    const cohorts = entered(this.#apps, appId, () => new Map<Cohort, Set<string>>());
+    entered(cohorts, cohort, () => new Set<string>()).add(day);
   }
 
   list(): Slice[] {
-    return [...this.#slices.values()];
+    const slices: Slice[] = [];
+    for (const [appId, cohorts] of this.#apps)
+      for (const [cohort, days] of cohorts) for (const day of days) slices.push({ appId, cohort, day });
+    return slices;
   }
+}
+
+function entered<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
 }

@@ -3,13 +3,12 @@ import type { ColdEvents } from "../../db/cold-event.ts";
 import { type EventKey, findStoredEvents } from "../../db/event.ts";
 import { findOrderKeys, type OrderKey } from "../../db/orders.ts";
 import type { EventParts } from "../../domain/event/event-part.ts";
-import type { UserKey } from "../../domain/user/user-key.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
 import { orderKeyText } from "../entry/key-text.ts";
 import type { EventShape } from "../entry/sent-event.ts";
-import { UserMap } from "../entry/user-map.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
+import { SeenEvents } from "../facts/seen-events.ts";
 import { writtenAfterMs } from "./cold.ts";
 
 /** What is already stored: the batch's repeated events and orders, the open days, and the names seen. */
@@ -22,20 +21,6 @@ export type Stored = {
   noted: Set<EventShape>;
 };
 
-/** The fingerprints of events that are not new, by user: those in the database and those of the batch so far. */
-export class SeenEvents {
-  readonly #byUser = new UserMap<Set<string>>();
-
-  of(user: UserKey): Set<string> {
-    let seen = this.#byUser.get(user);
-    if (!seen) {
-      seen = new Set();
-      this.#byUser.set(user, seen);
-    }
-    return seen;
-  }
-}
-
 /**
  * The batch's events that are already in the database. Only events no later than the user's latest stored one are
  * looked up; nearly all events are later and therefore new.
@@ -46,8 +31,10 @@ export async function findEvents(
   { users, parts, cold }: { users: BatchUsers; parts: EventParts; cold: ColdEvents | undefined },
 ): Promise<SeenEvents> {
   const suspects: EventKey[] = [];
+  let count = 0;
   for (const entry of entries) {
     if (entry.kind !== "events") continue;
+    count += entry.events.length;
     const { appId, clientId } = entry.user;
     const latestMs = users.find(entry.user)?.latestEventAtMs ?? null;
     if (latestMs === null) continue;
@@ -57,12 +44,12 @@ export async function findEvents(
       suspects.push({ appId, clientId, day, atMs, fingerprint });
     }
   }
-  const seen = new SeenEvents();
-  for (const event of await findStoredEvents(tx, suspects)) seen.of(event).add(event.fingerprint);
+  const seen = new SeenEvents(count);
+  for (const event of await findStoredEvents(tx, suspects)) seen.addStored(event);
   const older = cold ? suspects.filter(({ day }) => parts.stateOf(day) === "cold") : [];
   if (!cold || older.length === 0) return seen;
   const owners = older.map((key) => users.find(key)!);
-  for (const event of await cold.find(tx, older, writtenAfterMs(owners))) seen.of(event).add(event.fingerprint);
+  for (const event of await cold.find(tx, older, writtenAfterMs(owners))) seen.addStored(event);
   return seen;
 }
 
