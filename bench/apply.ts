@@ -18,7 +18,7 @@ const BARE_ROWS_MAX = 200_000;
 const BARE_ROUNDS = 3;
 const BARE = {
   table: "bare_event",
-  columns: "app_id, client_id, day, at_ms, fingerprint, type, event, properties_json, received_at_ms",
+  columns: "app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms",
 };
 
 type Point = Cost["points"][number];

@@ -186,12 +186,12 @@ async function fill({ pool, appId }: Stage, days: readonly string[], events: num
  * had one event each and users came on three days, which made every question easy.
  */
 const chance = (seed: number) => `(hashint8extended(n, ${seed}) & 9007199254740991)`;
-const INSERT = `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_json, received_at_ms)
+const INSERT = `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
   select $1::int, 'player-' || lpad((${chance(1)} % $5::int)::text, 7, '0'), $2::date + (n % 30), at_ms, md5(n::text)::uuid, 'track',
     case when e < 10 then 'level_up' when e < 15 then '$MPShow' when e = 15 then '$PayEvent' else 'event_' || (${chance(2)} % 46) end,
     replace(replace(jsonb_build_object('level', p % 60, 'server', 's' || p % 8, 'score', p % 10000,
       'mode', (array['solo','duo','team'])[p % 3 + 1], '$os', (array['ios','android'])[p % 2 + 1],
-      'hero', 'h' || p % 24)::text, ': ', ':'), ', ', ',')::json, at_ms + 200
+      'hero', 'h' || p % 24)::text, ': ', ':'), ', ', ','), at_ms + 200
   from (select n, ${chance(3)} % 100 as e, ${chance(4)} as p,
       (extract(epoch from $2::date + (n % 30)) * 1000)::bigint - 28800000 + ${chance(5)} % 86400000 as at_ms
     from generate_series($3::int, $4::int - 1) n) made`;
@@ -258,7 +258,7 @@ function questions(days: readonly string[], appId: number, stored: ReadonlySet<s
       what: "users of an event by a property",
       target: "< 1000, ≤ 0.05",
       statement: events({ by: "total", split: ["event$server"], series: [{ ...LEVEL_UPS, measure: "users" }] }),
-      plain: `select properties_json ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
+      plain: `select properties_text::json ->> 'server', count(distinct client_id) ${ofApp} group by 1`,
     },
     {
       name: "lake_funnel",

@@ -117,9 +117,9 @@ async function storeEvents(pool: pg.Pool, size: MarketSize, perUser: number): Pr
     days.map((day) => ({ day, receivedAtMs: Date.parse(day) })),
   );
   await pool.query(
-    `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_json, received_at_ms)
+    `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
       select $1::int, 'user-' || n, day, at_ms + number * 1000, md5(n || ' ' || number)::uuid, 'track', 'level_up',
-        jsonb_build_object('$os', 'android', '$brand', 'Xiaomi', 'level', number), at_ms
+        jsonb_build_object('$os', 'android', '$brand', 'Xiaomi', 'level', number)::text, at_ms
       from (${users}) made cross join generate_series(1, $5::int) number order by at_ms`,
     [appId, lastDay, from, until, perUser],
   );

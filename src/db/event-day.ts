@@ -13,7 +13,7 @@ import {
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventPropertiesText } from "./event-properties.ts";
 
 /** Partitions opened in one transaction. */
 const OPENED_AT_ONCE = 50;
@@ -126,7 +126,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   );
   await execute(
     tx,
-    sql`insert into event (${KEY_COLUMNS}, properties_json) select ${KEY_COLUMNS}, ${eventProperties} from ${table} e where ${isBefore}`,
+    sql`insert into event (${KEY_COLUMNS}, properties_text) select ${KEY_COLUMNS}, ${eventPropertiesText} from ${table} e where ${isBefore}`,
   );
   await execute(tx, sql`delete from ${table} where ${isBefore}`);
   const [left] = await query(tx, sql`select 1 from ${table} limit 1`);

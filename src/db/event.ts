@@ -8,7 +8,7 @@ import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { TextRows } from "./engine/text-rows.ts";
 import { hourNumber, hourOf } from "./event-hour.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventProperties, eventPropertiesText } from "./event-properties.ts";
 import type { EventTails, TailPlace } from "./event-tails.ts";
 
 export type EventRow = {
@@ -124,7 +124,7 @@ function isAlike(last: Beginning, { appId, clientId, receivedAtMs }: EventSender
 
 const TARGET = {
   table: "event",
-  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_json",
+  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_text",
 };
 
 /** Stores events. No row may be stored already: nothing else looks for it. */
@@ -199,8 +199,8 @@ const COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, rec
 /** The table of events with rows that are only in the lake, under the name e. */
 export function eventsWith(cold: readonly EventRow[]): Sql {
   if (cold.length === 0) return sql`event e`;
-  return sql`(select ${COLUMNS}, properties_json, properties_jsonb from event
-    union all select ${COLUMNS}, properties, null::jsonb from ${rowsIn(cold)}) e`;
+  return sql`(select ${COLUMNS}, properties_text, properties_json, properties_jsonb from event
+    union all select ${COLUMNS}, properties, null::json, null::jsonb from ${rowsIn(cold)}) e`;
 }
 
 /** Puts cold events of a user back into the table, under another client id. */
@@ -209,7 +209,7 @@ export async function insertEvents(tx: Executor, rows: readonly EventRow[]): Pro
     const some = rows.slice(at, at + INSERTED_AT_ONCE);
     await execute(
       tx,
-      sql`insert into event (${COLUMNS}, properties_json) select ${COLUMNS}, properties from ${rowsIn(some)}`,
+      sql`insert into event (${COLUMNS}, properties_text) select ${COLUMNS}, properties from ${rowsIn(some)}`,
     );
   }
 }
@@ -225,7 +225,7 @@ function rowsIn(rows: readonly EventRow[]): Sql {
     fingerprint: "uuid",
     type: "text",
     event: "text",
-    properties: "json",
+    properties: "text",
     receivedAtMs: "bigint",
   });
 }
@@ -248,7 +248,7 @@ export async function openEventCursor(
   await query(
     tx,
     sql`declare exported_event no scroll cursor for
-      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, ${eventProperties}::text as properties, received_at_ms
+      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, ${eventPropertiesText} as properties, received_at_ms
       from event e where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
       order by e.at_ms, e.client_id, e.fingerprint`,
   );

@@ -8,12 +8,12 @@ import { CopyInStream } from "./engine/copy-in.ts";
 import { CopyOut } from "./engine/copy-out.ts";
 import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
 import { hourOf } from "./event-hour.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventPropertiesText } from "./event-properties.ts";
 import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 /** What is read of an app for the lake; the columns follow src/lake/lake-tables.ts. */
 
-const EVENT_COLUMNS = sql`e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, ${eventProperties}, e.fingerprint`;
+const EVENT_COLUMNS = sql`e.client_id, e.event, e.type, e.at_ms, e.received_at_ms, ${eventPropertiesText}, e.fingerprint`;
 
 /**
  * What stands before and after a value in CSV. Properties are full of the usual quotes, each of which would be doubled: with

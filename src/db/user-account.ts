@@ -10,7 +10,7 @@ import { columnOf } from "./engine/column-name.ts";
 import { copyJson, copyNullable, copyRows, mergeRows, NULL, replacing, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventPropertiesText } from "./event-properties.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
 import { renameUserAdDays } from "./user-ad-day.ts";
 
@@ -244,8 +244,8 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
   await execute(
     tx,
     sql`with moved as (delete from event where app_id = ${appId} and client_id = ${clientId} returning *)
-      insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_json, received_at_ms)
-      select app_id, ${newClientId}, day, at_ms, fingerprint, type, event, ${eventProperties}, received_at_ms from moved e`,
+      insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
+      select app_id, ${newClientId}, day, at_ms, fingerprint, type, event, ${eventPropertiesText}, received_at_ms from moved e`,
   );
   await execute(
     tx,

@@ -26,7 +26,7 @@ async function stored(): Promise<Record<string, object[] | undefined>> {
   const tables = ["user_account", "user_day", "user_ad_day", "orders", "ledger_minute"];
   const rows = await Promise.all(tables.map((table) => rowsOf(stage.pool, table)));
   const { rows: events } = await stage.pool.query(
-    "select client_id, at_ms, event, fingerprint, md5(properties_json::text) as digest from event order by 1, 2, 3, 4",
+    "select client_id, at_ms, event, fingerprint, md5(properties_text) as digest from event order by 1, 2, 3, 4",
   );
   return { ...Object.fromEntries(tables.map((table, index) => [table, rows[index]])), events };
 }

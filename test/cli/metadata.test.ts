@@ -51,7 +51,7 @@ test("in strict mode a property is kept from its declaration on, if it has the d
   await server.settle();
   const pool = server.database();
   const { rows } = await pool.query(
-    "select properties_json->'level' as level from event where app_id = $1 and properties_json->'level' is not null",
+    "select properties_text::json->'level' as level from event where app_id = $1 and properties_text::json->'level' is not null",
     [app.appId],
   );
   await pool.end();

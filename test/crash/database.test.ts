@@ -146,7 +146,7 @@ async function connectionTo(server: Touchpoint): Promise<{ ended: Promise<void> 
 async function untilStored(server: Touchpoint, marker: string): Promise<void> {
   const pool = server.database();
   await eventually(async () => {
-    const { rows } = await pool.query("select 1 from event where properties_json->>'marker' = $1", [marker]);
+    const { rows } = await pool.query("select 1 from event where properties_text::json->>'marker' = $1", [marker]);
     expect(rows, `the acknowledged event ${marker}`).toHaveLength(1);
   });
   await pool.end();

@@ -45,7 +45,7 @@ test("an import that a kill -9 of the server interrupts can be run again, and ev
     const pool = server.database();
     const { rows } = await pool.query(
       `select (select count(*)::int from event where app_id = $1) as events,
-        (select count(distinct properties_json->>'index')::int from event where app_id = $1) as different,
+        (select count(distinct properties_text::json->>'index')::int from event where app_id = $1) as different,
         (select count(*)::int from user_account where app_id = $1 and is_history and registered_at_ms < $2) as users,
         (select sum(events)::int from ledger_minute where app_id = $1 and outcome = 'stored') as stored,
         (select sum(case outcome when 'received' then events else -events end)::int from ledger_minute where app_id = $1) as difference`,

@@ -70,7 +70,7 @@ test("a damaged range of the journal is set aside, everything around it is appli
     await server.settle();
     expect(server.output).toMatch(/torn tail/);
     const pool = server.database();
-    const { rows } = await pool.query("select (properties_json->>'marker')::int as marker from event order by 1");
+    const { rows } = await pool.query("select (properties_text::json->>'marker')::int as marker from event order by 1");
     await pool.end();
     expect(rows.map((row) => row.marker)).toEqual([0, 1, 3, 4, 6, 7, 9, 10, 11]);
     const inspected = await cliProcessJson(dataDir, ["journal", "inspect"]);

@@ -105,7 +105,7 @@ test("the migrations count the ads that were stored before them as apply does", 
   const fillIn = (name: string) => {
     const text = readFileSync(new URL(`../../migrations/${name}`, import.meta.url), "utf8");
     // Properties were jsonb then.
-    return text.slice(text.indexOf("insert into user_ad_day")).replaceAll("e.properties", "e.properties_json::jsonb");
+    return text.slice(text.indexOf("insert into user_ad_day")).replaceAll("e.properties", "e.properties_text::jsonb");
   };
   await show({ $ad_unit_id: "a" });
   await show({ $ad_unit_id: "a", $ecpm: 12.3456 }, NOW_MS + 1);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   );
   for (const day of DAYS) {
     await pool.query(
-      `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_json, received_at_ms)
+      `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
         select $1, client_id, $2::date, at_ms, md5(at_ms::text)::uuid, 'track', 'e', '{}', at_ms
         from (select 'busy', $3::bigint + n * 1000 from generate_series(0, $4::int) n
           union all select 'c' || n % 100, $3::bigint + n / 100 * 3600000 from generate_series(0, 2399) n) made (client_id, at_ms)`,

@@ -20,9 +20,9 @@ afterAll(() => stage.close());
 
 const DAY = "2024-06-15";
 
-/** As 0.2.0 has stored them. */
-async function makeOld(): Promise<void> {
-  await stage.pool.query("update event set properties_jsonb = properties_json::jsonb, properties_json = null");
+/** As earlier versions have stored them. */
+async function makeOld(form: "json" | "jsonb"): Promise<void> {
+  await stage.pool.query(`update event set properties_${form} = properties_text::${form}, properties_text = null`);
 }
 
 /** What everything reads that reads properties of events. */
@@ -52,24 +52,27 @@ async function readAll(clientId: string): Promise<Record<string, unknown>> {
   };
 }
 
-test("events whose properties an earlier version has stored are read like new ones, and become new ones when they move", async () => {
-  await stage.register("a");
-  await stage.collect("a", [
-    track("level_up", { level: 7, name: "游戏 1, 2: 3", ratio: 0.125, list: ["a", "b"] }, NOW_MS),
-    track("$AdShow", { $ecpm: 12.5, $ad_unit_id: "unit" }, NOW_MS + 1),
-    track("$AdShow", { $ad_unit_id: 17 }, NOW_MS + 2),
-    pay("order-1", 600, {}, NOW_MS + 3),
-  ]);
-  await stage.applyAll();
-  const fresh = await readAll("a");
-  expect(fresh.payments).toHaveLength(1);
-  expect(fresh.priced).toMatchObject([{ micros: 12_500 }, { micros: 0 }]);
-  await makeOld();
-  expect(await readAll("a")).toEqual(fresh);
-  await stage.append("reset_client_id", "a", { new_client_id: "b" });
-  await stage.applyAll();
-  expect((await query(stage.pool, sql`select 1 from event where properties_json is null`)).length).toBe(0);
-  expect((await readAll("b")).exported).toEqual(
-    (fresh.exported as object[]).map((event) => ({ ...event, clientId: "b" })),
-  );
-});
+test.each(["json", "jsonb"] as const)(
+  "events whose properties are stored as %s are read like new ones, and become new ones when they move",
+  async (form) => {
+    await stage.register("a");
+    await stage.collect("a", [
+      track("level_up", { level: 7, name: "游戏 1, 2: 3", ratio: 0.125, list: ["a", "b"] }, NOW_MS),
+      track("$AdShow", { $ecpm: 12.5, $ad_unit_id: "unit" }, NOW_MS + 1),
+      track("$AdShow", { $ad_unit_id: 17 }, NOW_MS + 2),
+      pay("order-1", 600, {}, NOW_MS + 3),
+    ]);
+    await stage.applyAll();
+    const fresh = await readAll("a");
+    expect(fresh.payments).toHaveLength(1);
+    expect(fresh.priced).toMatchObject([{ micros: 12_500 }, { micros: 0 }]);
+    await makeOld(form);
+    expect(await readAll("a")).toEqual(fresh);
+    await stage.append("reset_client_id", "a", { new_client_id: "b" });
+    await stage.applyAll();
+    expect((await query(stage.pool, sql`select 1 from event where properties_text is null`)).length).toBe(0);
+    expect((await readAll("b")).exported).toEqual(
+      (fresh.exported as object[]).map((event) => ({ ...event, clientId: "b" })),
+    );
+  },
+);

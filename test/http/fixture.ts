@@ -69,7 +69,7 @@ export class Tables {
   /** Events in the order of their time, then of their name. */
   async events(app: App, clientId?: string): Promise<Row[]> {
     const rows = await this.#rows("event", app, clientId, "order by t.at_ms, t.event");
-    return rows.map(({ properties_json, ...row }) => ({ ...row, properties: properties_json }));
+    return rows.map(({ properties_text, ...row }) => ({ ...row, properties: JSON.parse(properties_text) }));
   }
 
   async eventNames(app: App, clientId?: string): Promise<string[]> {

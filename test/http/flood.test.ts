@@ -159,7 +159,7 @@ describe("a large body", () => {
     }
     await server.settle();
     const { rows } = await pool.query(
-      "select event, properties_json as properties from event where app_id = $1 order by event",
+      "select event, properties_text::json as properties from event where app_id = $1 order by event",
       [whose.appId],
     );
     await pool.end();

@@ -72,7 +72,7 @@ describe("a day", () => {
     await apply.applyAll();
     await lake.catchUp();
     await lake.catchUp();
-    await apply.pool.query("update event set properties_json = '{\"n\": 2}'");
+    await apply.pool.query("update event set properties_text = '{\"n\": 2}'");
     expect(await lake.freeze()).toBe(false);
     expect(await apply.count("lake_mark")).toBe(1);
     await lake.catchUp();

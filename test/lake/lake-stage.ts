@@ -153,7 +153,7 @@ function inOrder(rows: readonly Row[]): Row[] {
 
 /** Written apart from what the lake reads. */
 const STORED: Readonly<Record<LakeKind, string>> = {
-  events: `select app_id, day, client_id, event, type, at_ms as time, received_at_ms as received_time, properties_json::text as properties,
+  events: `select app_id, day, client_id, event, type, at_ms as time, received_at_ms as received_time, properties_text as properties,
     fingerprint::text as event_id from event`,
   users: `select app_id, registered_day as day, client_id, registered_at_ms as registered_time, touched_at_ms as touched_time,
     (extract(epoch from cohort_day) * 1000)::bigint as cohort_day, channel, version,

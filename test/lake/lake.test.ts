@@ -285,7 +285,7 @@ test("verify finds every day equal, and names a day whose file holds something e
     ["orders", "equal", 1],
   ]);
   expect([whole.ledger, whole.events]).toEqual([4, 4]);
-  await apply.pool.query("update event set properties_json = '{\"n\": 2}' where event = 'f'");
+  await apply.pool.query("update event set properties_text = '{\"n\": 2}' where event = 'f'");
   await apply.pool.query("update orders set cents = 601");
   const changed = await verifyLake(parts, apply.app.appId);
   expect(changed.days.map(({ outcome }) => outcome)).toEqual(["different", "equal", "equal", "different"]);

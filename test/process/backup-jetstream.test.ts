@@ -43,7 +43,7 @@ async function markersAt(dataDir: string, env: Record<string, string>): Promise<
   const server = await start(dataDir, env);
   await server.settle();
   const pool = server.database();
-  const { rows } = await pool.query("select properties_json->>'marker' as marker from event order by 1");
+  const { rows } = await pool.query("select properties_text::json->>'marker' as marker from event order by 1");
   await pool.end();
   expect(await server.stop()).toBe(0);
   return rows.map(({ marker }) => marker);

@@ -60,7 +60,7 @@ async function tablesOf({ pool }: Touchpoint): Promise<Record<string, object[]>>
 
 async function markersOf({ pool }: Touchpoint): Promise<string[]> {
   const { rows } = await pool.query(
-    "select properties_json->>'marker' as marker from event where properties_json->'marker' is not null",
+    "select properties_text::json->>'marker' as marker from event where properties_text::json->'marker' is not null",
   );
   return rows.map(({ marker }) => marker);
 }

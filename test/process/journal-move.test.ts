@@ -28,7 +28,7 @@ const collect = async (app: App, marker: string) => {
 async function markers(): Promise<string[]> {
   await server.settle();
   const pool = server.database();
-  const { rows } = await pool.query("select properties_json->>'marker' as marker from event order by 1");
+  const { rows } = await pool.query("select properties_text::json->>'marker' as marker from event order by 1");
   await pool.end();
   return rows.map(({ marker }) => marker);
 }

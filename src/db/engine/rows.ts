@@ -13,7 +13,6 @@ type Values = {
   date: string;
   /** A text is JSON already: parsing it would round its longest numbers. */
   jsonb: object | string;
-  json: object | string;
 };
 type ColumnType = keyof Values;
 
@@ -123,7 +122,7 @@ function listsOf(columns: readonly Described[]): Sql {
 
 function arrayOf(type: ColumnType, values: readonly unknown[]): string {
   if (type === "text") return textArray(values as readonly (string | null | undefined)[]);
-  if (type === "jsonb" || type === "json") return textArray(values.map(jsonText));
+  if (type === "jsonb") return textArray(values.map(jsonText));
   return plainArray(values);
 }
 

@@ -1,6 +1,7 @@
 import { shownAdvertiser } from "../../db/ad-account.ts";
 import { costRowsOf } from "../../db/cost.ts";
 import { type Sql, sql } from "../../db/engine/sql.ts";
+import { eventPropertiesText } from "../../db/event-properties.ts";
 import { shownCreative, shownPlatform } from "../../db/user-dimension.ts";
 
 /** A column of a view: its type as PostgreSQL names it, what it is made of, and what it says. */
@@ -109,7 +110,7 @@ const EVENTS: View = {
     text("type", sql`e.type`, "`track` or `profile`"),
     instant("time", sql`e.at_ms`, "When it happened"),
     instant("received_time", sql`e.received_at_ms`, "When it was received"),
-    json("properties", sql`coalesce(e.properties_json::jsonb, e.properties_jsonb)`, "Properties of the event"),
+    json("properties", sql`${eventPropertiesText}::jsonb`, "Properties of the event"),
     column("uuid")("event_id", sql`e.fingerprint`, "Tells events of a user apart"),
   ],
 };
