@@ -31,7 +31,7 @@ export async function audit(stage: Stage, book: Book): Promise<Audit> {
       sent: book.sentEvents,
       acknowledged: book.events,
       found: await of(
-        "select properties_json->>'serial' as name, count(*)::int as times from event where app_id = $1 group by 1",
+        "select properties_text::json->>'serial' as name, count(*)::int as times from event where app_id = $1 group by 1",
       ),
     },
     {

@@ -5,7 +5,7 @@ import { callFor } from "../../call.ts";
 import { WAIT_MS_MAX } from "../until.ts";
 
 /** Nodes of the release before may have stored some of the events. */
-const PROPERTIES = "coalesce(properties_json, properties_jsonb::json)";
+const PROPERTIES = "coalesce(properties_text, properties_jsonb::text)::json";
 
 /** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
 type Job = { path: string; body: string; markers: string[]; registers?: string };

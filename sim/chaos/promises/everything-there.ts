@@ -12,7 +12,7 @@ export async function everythingThere(given: Audit): Promise<void> {
 
 async function eventsThere({ site, findings }: Audit): Promise<void> {
   const { rows } = await site.pool.query(
-    "select properties_json->>'serial' as serial, count(*)::int as times from event where app_id = $1 group by 1",
+    "select properties_text::json->>'serial' as serial, count(*)::int as times from event where app_id = $1 group by 1",
     [site.operator.app.appId],
   );
   const times = new Map<string, number>(rows.map((row) => [row.serial, row.times]));
