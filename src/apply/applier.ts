@@ -25,7 +25,7 @@ import {
 } from "./batch.ts";
 import { decodeAlone } from "./entry/decode.ts";
 import type { DecodeThread } from "./entry/decode-thread.ts";
-import { lastReceivedAtMs } from "./entry/received-at.ts";
+import { lastReceivedAtMs } from "./entry/entry-heads.ts";
 import { ObservedNames } from "./facts/observed-names.ts";
 import { Tallies } from "./facts/tallies.ts";
 import { Partitions } from "./partitions.ts";

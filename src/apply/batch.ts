@@ -5,6 +5,7 @@ import type { EntryHead } from "../journal/entry.ts";
 import type { Position } from "../journal/entry-log.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
+import { appsOf } from "./entry/entry-heads.ts";
 import { UserMap } from "./entry/user-map.ts";
 import { AppSettings } from "./facts/app-settings.ts";
 
@@ -35,8 +36,7 @@ export type Batch = Stretch & { settings: AppSettings; appId?: number; stretchFr
 
 /** Adds the apps' settings to a stretch, and the local days of its events, which depend on them. */
 export async function batchOf(executor: Executor, stretch: Stretch): Promise<Batch> {
-  const appIds = stretch.entries.flatMap((entry) => (entry.kind === "unreadable" ? [] : [entry.head.app]));
-  const settings = await AppSettings.load(executor, [...new Set(appIds)]);
+  const settings = await AppSettings.load(executor, appsOf(stretch.entries));
   for (const entry of stretch.entries) {
     if (entry.kind !== "events" && entry.kind !== "refunds") continue;
     // Entries of an app that does not exist are set aside by the transaction.
@@ -71,7 +71,9 @@ export function daysOf({ entries, settings }: Batch): WantedDay[] {
 
 /** The weeks that the touches of a batch are stored in. */
 export function weeksOf({ entries }: Batch): Set<string> {
-  return new Set(entries.flatMap((entry) => (entry.kind === "touch" && entry.read ? [entry.week] : [])));
+  const weeks = new Set<string>();
+  for (const entry of entries) if (entry.kind === "touch" && entry.read) weeks.add(entry.week);
+  return weeks;
 }
 
 /**
@@ -88,14 +90,14 @@ export function splitWhereOrderMatters(batch: Batch): Batch[] {
     start = index;
     registeredAtMs = new UserMap();
   };
-  batch.entries.forEach((entry, index) => {
+  for (const [index, entry] of batch.entries.entries()) {
     if (isRegistration(entry)) {
       const lastMs = registeredAtMs.get(entry.user);
       if (lastMs !== undefined && entry.head.at >= lastMs + DAY_MS) endBefore(index);
       if (!registeredAtMs.has(entry.user)) registeredAtMs.set(entry.user, entry.head.at);
     }
     if (entry.kind === "rename" || entry.kind === "erasure") endBefore(index + 1);
-  });
+  }
   endBefore(batch.entries.length);
   return parts;
 }

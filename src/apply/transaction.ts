@@ -26,7 +26,7 @@ import type { EventParts } from "../domain/event/event-part.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import type { Batch } from "./batch.ts";
 import type { DecodedEntry } from "./entry/decode.ts";
-import { firstReceivedAtMs, lastReceivedAtMs } from "./entry/received-at.ts";
+import { appsOf, firstReceivedAtMs, lastReceivedAtMs } from "./entry/entry-heads.ts";
 import type { EventShape } from "./entry/sent-event.ts";
 import type { Facts } from "./facts/facts.ts";
 import { LakeNews } from "./facts/lake-news.ts";
@@ -180,7 +180,9 @@ async function endWithoutApp(tx: pg.PoolClient, batch: Batch): Promise<number> {
 }
 
 function erasedIn({ entries }: Batch): UserKey[] {
-  return entries.flatMap((entry) => (entry.kind === "erasure" ? [entry.user] : []));
+  const erased: UserKey[] = [];
+  for (const entry of entries) if (entry.kind === "erasure") erased.push(entry.user);
+  return erased;
 }
 
 /** Applies a set-aside entry out of turn, and only once: its mark and its facts commit together. */
@@ -258,10 +260,6 @@ class CutNeeded extends Error {
     super("The batch has to be applied in parts.");
     this.positions = new Set(positions);
   }
-}
-
-function appsOf(entries: readonly DecodedEntry[]): number[] {
-  return [...new Set(entries.flatMap(({ head }) => (head ? [head.app] : [])))];
 }
 
 function countTouches({ tallies }: Facts, { outcomes }: SortedTouches): void {

@@ -49,9 +49,17 @@ export const LAUNCH_RULES: readonly LaunchRule[] = [
 ];
 
 export function ruleOfLaunch(field: Field): LaunchRule | undefined {
-  const has = (key: string) => field(key) !== "";
-  return LAUNCH_RULES.find(
-    ({ all = [], any, unless }) =>
-      all.every(has) && (any?.some(has) ?? true) && !(unless && field(unless[0]) === unless[1]),
-  );
+  for (const rule of LAUNCH_RULES) if (isMet(rule, field)) return rule;
+  return undefined;
+}
+
+function isMet({ all, any, unless }: LaunchRule, field: Field): boolean {
+  if (all) for (const key of all) if (field(key) === "") return false;
+  if (any && !hasOne(any, field)) return false;
+  return !(unless && field(unless[0]) === unless[1]);
+}
+
+function hasOne(keys: readonly string[], field: Field): boolean {
+  for (const key of keys) if (field(key) !== "") return true;
+  return false;
 }

@@ -81,15 +81,19 @@ export class BatchUsers {
 
   /** The changed users, each with what the totals counted of the user before the batch. */
   recounted(): { user: UserAccount; before: Counted | undefined }[] {
-    return this.changed().map((user) => ({ user, before: this.before(user)?.counted }));
+    const recounted: { user: UserAccount; before: Counted | undefined }[] = [];
+    for (const user of this.changed()) recounted.push({ user, before: this.before(user)?.counted });
+    return recounted;
   }
 
   /** New users, and users whom the cube now counts in another group. */
   regrouped(): UserAccount[] {
-    return this.changed().filter((user) => {
+    const regrouped: UserAccount[] = [];
+    for (const user of this.changed()) {
       const before = this.before(user);
-      return !before || before.standing !== standingOf(user);
-    });
+      if (!before || before.standing !== standingOf(user)) regrouped.push(user);
+    }
+    return regrouped;
   }
 
   /** Whether the lake shows another version, creative or instant of a stored user. */
@@ -103,7 +107,12 @@ export class BatchUsers {
 
   /** Stored users who have told another open id, by which platforms tell what their ads earned. */
   reidentified(): UserAccount[] {
-    return this.changed().filter((user) => (this.before(user)?.wxOpenid ?? user.wxOpenid) !== user.wxOpenid);
+    const reidentified: UserAccount[] = [];
+    for (const user of this.changed()) {
+      const before = this.before(user);
+      if (before && before.wxOpenid !== user.wxOpenid) reidentified.push(user);
+    }
+    return reidentified;
   }
 
   /** Stored users whose postbacks have to be judged again. */

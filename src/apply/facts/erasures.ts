@@ -3,7 +3,7 @@ import { type Erasure, type ErasureDigest, loadErasures } from "../../db/erased-
 import type { UserKey } from "../../domain/user/user-key.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
-import { firstReceivedAtMs } from "../entry/received-at.ts";
+import { appsOf, firstReceivedAtMs } from "../entry/entry-heads.ts";
 
 /** `journalId`: the batch's journal; undefined for a set-aside entry, which is applied out of turn. */
 export type ErasureContext = { journalId?: string | undefined; erasureDigest: ErasureDigest };
@@ -32,8 +32,10 @@ export class Erasures {
     context: ErasureContext,
   ): Promise<Erasures> {
     const afterMs = firstReceivedAtMs(entries);
-    const appIds = [...new Set(entries.flatMap(({ head }) => (head ? [head.app] : [])))];
-    return new Erasures(await loadErasures(tx, { appIds, users, afterMs }, context.erasureDigest), context);
+    return new Erasures(
+      await loadErasures(tx, { appIds: appsOf(entries), users, afterMs }, context.erasureDigest),
+      context,
+    );
   }
 
   /**

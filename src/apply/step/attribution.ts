@@ -37,28 +37,39 @@ export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "setting
   const open = users.toDecide();
   const cases = casesOf(facts, open, await loadPlatforms(tx, open));
   const found = await findCandidates(tx, { questions: cases, fresh: users.open.fresh }, isOpen);
-  const decisions: StoredDecision[] = [];
-  const withdrawn: DecisionKey[] = [];
-  // A user's registration comes first among the user's cases.
-  const before = cases.flatMap(({ user, isReturn }) => (isReturn ? [] : [{ user, touchedAtMs: user.touchedAtMs }]));
+  const decided: Decided = { decisions: [], withdrawn: [], keys: keysOfCases(users.open.pastKeys, cases), moved: [] };
+  const before = new Map<UserAccount, number | null>();
   let registration: Source | undefined;
-  cases.forEach((one, index) => {
-    const { user, subject, rules, isReturn } = one;
-    const decision = decide(subject, found[index]!, rules);
-    const source = sourceOf(isReturn ? { ...user, reported: null } : user, one.arrival, decision.verdict);
-    if (!isReturn) {
-      registration = source;
-      decisions.push(asStored(one, settleRegistration(user, source), decision, source));
-    } else if (isNewTouch(user, source, rules.app.reclickDays)) {
-      decisions.push(asStored(one, settleReturn(user, source), decision, source));
-    } else {
-      withdrawn.push(...withdrawReturn(user, registration!));
-    }
+  for (const [index, one] of cases.entries()) {
+    const { user, isReturn } = one;
+    // A user's registration comes first among the user's cases.
+    if (!isReturn) before.set(user, user.touchedAtMs);
+    const source = settleCase(one, found[index]!, { decided, registration });
+    if (!isReturn) registration = source;
     user.cohortDay = settings.of(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
     users.put(user);
-  });
-  const moved = before.flatMap(({ user, touchedAtMs }) => (user.touchedAtMs === touchedAtMs ? [] : [user]));
-  return { decisions, withdrawn, keys: uniqueKeys([...users.open.pastKeys, ...cases.flatMap(keysOfArrived)]), moved };
+  }
+  for (const [user, touchedAtMs] of before) if (user.touchedAtMs !== touchedAtMs) decided.moved.push(user);
+  return decided;
+}
+
+/** Decides a case, notes what is to be written and returns the source found. `registration`: what that of the user's registration was. */
+function settleCase(
+  one: Case,
+  found: readonly FoundTouch[],
+  { decided, registration }: { decided: Decided; registration: Source | undefined },
+): Source {
+  const { user, subject, rules, isReturn } = one;
+  const decision = decide(subject, found, rules);
+  const source = sourceOf(isReturn ? { ...user, reported: null } : user, one.arrival, decision.verdict);
+  if (!isReturn) {
+    decided.decisions.push(asStored(one, settleRegistration(user, source), decision, source));
+  } else if (isNewTouch(user, source, rules.app.reclickDays)) {
+    decided.decisions.push(asStored(one, settleReturn(user, source), decision, source));
+  } else {
+    decided.withdrawn.push(...withdrawReturn(user, registration!));
+  }
+  return source;
 }
 
 /** The platforms of the campaigns that registrations name, by app and campaign. Most registrations name none. */
@@ -66,9 +77,11 @@ type CampaignPlatforms = ReadonlyMap<string, string>;
 
 /** Campaigns, like rules, apply as they are set now. */
 async function loadPlatforms(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<CampaignPlatforms> {
-  const named = users.flatMap(({ appId, launch, returned }) =>
-    [launch.campaignId, returned?.launch.campaignId].flatMap((id) => (id ? [{ appId, campaignId: id }] : [])),
-  );
+  const named: { appId: number; campaignId: string }[] = [];
+  for (const { appId, launch, returned } of users) {
+    if (launch.campaignId) named.push({ appId, campaignId: launch.campaignId });
+    if (returned?.launch.campaignId) named.push({ appId, campaignId: returned.launch.campaignId });
+  }
   const campaigns = await loadCampaignPlatforms(tx, named);
   return new Map(campaigns.map((one) => [`${one.appId}\t${one.campaignId}`, one.adPlatform]));
 }
@@ -93,24 +106,33 @@ function casesOf(
   users: readonly UserAccount[],
   platforms: CampaignPlatforms,
 ): Case[] {
-  const arrived = users.flatMap((user) => arrivalsOf(user, settings.of(user.appId).rules));
+  const arrived: Arrived[] = [];
+  for (const user of users) for (const one of arrivalsOf(user, settings.of(user.appId).rules)) arrived.push(one);
   const gained = () =>
     arrived.flatMap((one) => {
       const heardAt = open.heardAt(one.user);
       return heardAt === undefined ? [] : gainedKeys(one, heardAt);
     });
   const touchedAt = open.concerns.positions(() => [...open.pastKeys, ...gained()]);
-  return arrived.flatMap((one) => {
-    const { user, arrival, isReturn, keys } = one;
-    const { appId } = user;
+  const cases: Case[] = [];
+  for (const one of arrived) {
+    const { user } = one;
     const seenUntil = Math.max(open.heardAt(user) ?? -1, touchedAt.get(user) ?? -1);
-    if (seenUntil < 0) return [];
-    const found = subjectOf(user, arrival, (id) => platforms.get(`${appId}\t${id}`));
-    const subject = isReturn ? { ...found, reported: undefined } : found;
-    const { rules } = settings.of(appId);
-    // Not spread, here and in what follows for each user: that took a fifth of the time of deciding.
-    return [{ user, arrival, isReturn, keys, appId, rules, seenUntil, subject }];
-  });
+    if (seenUntil >= 0) cases.push(caseOf(one, seenUntil, { rules: settings.of(user.appId).rules, platforms }));
+  }
+  return cases;
+}
+
+function caseOf(
+  { user, arrival, isReturn, keys }: Arrived,
+  seenUntil: number,
+  { rules, platforms }: { rules: RuleBook; platforms: CampaignPlatforms },
+): Case {
+  const { appId } = user;
+  const found = subjectOf(user, arrival, (id) => platforms.get(`${appId}\t${id}`));
+  const subject = isReturn ? { ...found, reported: undefined } : found;
+  // Not spread, here and in what follows for each user: that took a fifth of the time of deciding.
+  return { user, arrival, isReturn, keys, appId, rules, seenUntil, subject };
 }
 
 /** The user's arrivals, registration first: the return is judged against the registration's outcome. */
@@ -206,6 +228,14 @@ function keysOfArrived({ user, arrival, keys }: Arrived): KeyOfUser[] {
   return keys.map(({ value, method }) => ({ appId, clientId, key: value, method, atMs: arrival.atMs }));
 }
 
-function uniqueKeys(keys: readonly KeyOfUser[]): KeyOfUser[] {
-  return [...new Map(keys.map((one) => [`${one.key} ${one.atMs} ${one.appId} ${one.clientId}`, one])).values()];
+/** The keys of the cases and those held for a while, each once. */
+function keysOfCases(pastKeys: readonly GainedKey[], cases: readonly Case[]): KeyOfUser[] {
+  const unique = new Map<string, KeyOfUser>();
+  for (const one of pastKeys) unique.set(keyText(one), one);
+  for (const one of cases) for (const key of keysOfArrived(one)) unique.set(keyText(key), key);
+  return [...unique.values()];
+}
+
+function keyText({ key, atMs, appId, clientId }: KeyOfUser): string {
+  return `${key} ${atMs} ${appId} ${clientId}`;
 }

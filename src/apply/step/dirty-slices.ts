@@ -30,9 +30,12 @@ export async function markDirty(
   }
   const days = tallies.days.storedUsers();
   for (const day of tallies.days.newUsers()) slices.add(day.appId, "occurred", day.day);
-  for (const day of days) addDay(slices, users.find(day), day);
+  const late: UserDay[] = [];
+  for (const day of days) {
+    addDay(slices, users.find(day), day);
+    if (day.day < (users.before(day)?.latestDay ?? "")) late.push(day);
+  }
   // A moved user is counted elsewhere on every day. A user whose earlier activity becomes known is not new later on.
-  const late = days.filter((day) => day.day < (users.before(day)?.latestDay ?? ""));
   const elsewhere = [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))];
   for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, regrouped))]) {
     slices.add(appId, "occurred", day);

@@ -77,15 +77,20 @@ function launchKeys(launch: Launch): Key[] {
   const other = platformOfLink(launch.mediaType ?? "");
   const any = clickId === "" ? [] : [...PLATFORMS_WITH_LINKS, ...(other ? [other] : [])];
   const platforms = named ? [named] : any;
-  return platforms.flatMap((platform) =>
-    clickKeys(
-      platform.name,
-      platform
-        .launchClickIds(field)
-        .map(cleanId)
-        .filter((id) => id !== ""),
-    ),
-  );
+  const keys: Key[] = [];
+  for (const platform of platforms) {
+    for (const key of clickKeys(platform.name, cleanIds(platform.launchClickIds(field)))) keys.push(key);
+  }
+  return keys;
+}
+
+function cleanIds(ids: readonly unknown[]): string[] {
+  const clean: string[] = [];
+  for (const one of ids) {
+    const id = cleanId(one);
+    if (id !== "") clean.push(id);
+  }
+  return clean;
 }
 
 /** Sources by launch: each decision asks for its keys, its subject and its source, and a launch never changes. */

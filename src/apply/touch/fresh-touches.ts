@@ -10,6 +10,8 @@ export type FreshTouch = ReadTouch & {
   position: number;
 };
 
+const NONE: readonly never[] = [];
+
 /**
  * The new touches of a batch. They are stored only after the batch's decisions, because each decision counts only
  * touches up to its own journal position.
@@ -33,13 +35,15 @@ export class FreshTouches {
   /** The touches under a key, in journal order. */
   under({ appId, key }: { appId: number; key: string }): readonly FreshTouch[] {
     // A batch of registrations alone asks several times for each of its keys.
-    if (this.list.length === 0) return [];
-    return this.#byKey.get(`${appId} ${key}`) ?? [];
+    if (this.list.length === 0) return NONE;
+    return this.#byKey.get(`${appId} ${key}`) ?? NONE;
   }
 
   /** The touches under a key up to the decision's position, in the same form as stored ones. */
-  rowsUnder({ appId, key, seenUntil }: RangeLookup): KeyRow[] {
-    const seen = this.under({ appId, key }).filter(({ position }) => position <= seenUntil);
+  rowsUnder({ appId, key, seenUntil }: RangeLookup): readonly KeyRow[] {
+    const all = this.under({ appId, key });
+    if (all.length === 0) return NONE;
+    const seen = all.filter(({ position }) => position <= seenUntil);
     return seen.map(({ week, touch: { touchedAtMs, touchId } }) => ({ appId, key, touchedAtMs, touchId, week }));
   }
 }

@@ -38,13 +38,10 @@ export class TouchIndex {
   /** Reads the stored touches once, from `earlierMs` before each look-up: counting reaches back that far. */
   async prepare(lookups: readonly RangeLookup[], earlierMs: number): Promise<void> {
     for (const { appId, key } of lookups) this.#prepared.add(`${appId} ${key}`);
-    for (const appId of new Set(lookups.map((lookup) => lookup.appId))) {
-      const own = lookups.filter((lookup) => lookup.appId === appId);
-      const keys = [...new Set(own.map(({ key }) => key))];
-      const fromMs = own.reduce((least, one) => Math.min(least, one.fromMs), Number.POSITIVE_INFINITY) - earlierMs;
-      const untilMs = own.reduce((most, lookup) => Math.max(most, lookup.untilMs), 0);
-      const limit = Math.max(TOUCHES_AT_ONCE_MIN, keys.length * TOUCHES_AT_ONCE_PER_KEY);
-      const found = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs }, limit);
+    for (const [appId, { keys, fromMs, untilMs }] of rangesOf(lookups)) {
+      const limit = Math.max(TOUCHES_AT_ONCE_MIN, keys.size * TOUCHES_AT_ONCE_PER_KEY);
+      const range = { appId, keys: [...keys], fromMs: fromMs - earlierMs, untilMs };
+      const found = await findByKeys(this.#tx, range, limit);
       this.#rows.set(appId, found && this.#byKey(appId, found));
     }
   }
@@ -74,26 +71,33 @@ export class TouchIndex {
   /** The newest touches of each look-up, at most one page. */
   async page(lookups: readonly RangeLookup[]): Promise<{ lookup: number; touch: Touch }[]> {
     const stored = await this.#newest(lookups);
-    const found = lookups.flatMap((lookup, number) => {
-      const fresh = this.#fresh.rowsUnder(lookup).filter((row) => isInRange(row, lookup));
-      const rows = fresh.length === 0 ? stored[number]! : [...stored[number]!, ...fresh].sort(newestFirst);
-      return rows.slice(0, LIMITS.touchesPerKey).map((row) => ({ lookup: number, row }));
-    });
-    await this.#load(found.map(({ row }) => row));
-    return found.map(({ lookup, row }) => ({
-      lookup,
-      touch: this.#touches.get(touchKeyText(row.appId, row.touchId))!,
-    }));
+    const found: { lookup: number; row: KeyRow }[] = [];
+    for (const [lookup, one] of lookups.entries()) {
+      for (const row of this.#withFresh(stored[lookup]!, one)) found.push({ lookup, row });
+    }
+    await this.#load(found);
+    const touches: { lookup: number; touch: Touch }[] = [];
+    for (const { lookup, row } of found) touches.push({ lookup, touch: this.#touches.get(textOf(row))! });
+    return touches;
+  }
+
+  /** The newest touches of a look-up, those of the batch among them. */
+  #withFresh(stored: KeyRow[], lookup: RangeLookup): KeyRow[] {
+    const fresh = this.#fresh.rowsUnder(lookup);
+    if (fresh.length === 0) return stored;
+    const rows = [...stored, ...fresh.filter((row) => isInRange(row, lookup))];
+    return rows.sort(newestFirst).slice(0, LIMITS.touchesPerKey);
   }
 
   /** The newest stored touches of each look-up. */
   async #newest(lookups: readonly RangeLookup[]): Promise<KeyRow[][]> {
     const unread: number[] = [];
-    const found = lookups.map((lookup, number): KeyRow[] => {
+    const found: KeyRow[][] = [];
+    for (const [number, lookup] of lookups.entries()) {
       const rows = this.#rows.get(lookup.appId);
       if (!rows) unread.push(number);
-      return (rows?.get(lookup.key) ?? []).filter((row) => isInRange(row, lookup)).slice(0, LIMITS.touchesPerKey);
-    });
+      found.push(newestIn(rows?.get(lookup.key), lookup));
+    }
     const rest = await findNewest(
       this.#tx,
       unread.map((number) => lookups[number]!),
@@ -103,44 +107,82 @@ export class TouchIndex {
     return found;
   }
 
-  async #load(rows: readonly KeyRow[]): Promise<void> {
-    const missing = new Map(
-      rows.map((row) => [touchKeyText(row.appId, row.touchId), row] as const).filter(([id]) => !this.#touches.has(id)),
-    );
+  async #load(found: readonly { row: KeyRow }[]): Promise<void> {
+    const missing = new Map<string, KeyRow>();
+    for (const { row } of found) {
+      const id = textOf(row);
+      if (!this.#touches.has(id)) missing.set(id, row);
+    }
     for (const [id, touch] of await loadTouches(this.#tx, [...missing.values()])) this.#touches.set(id, touch);
   }
 
   /** The number of touches under each key in [from, until), counted up to `max`. */
   async count(lookups: readonly RangeLookup[], max: number): Promise<number[]> {
-    const counts = lookups.map(() => 0);
-    const byWeek = new Map<string, number[]>();
-    const noteWeek = (week: string, lookup: number) => {
-      const numbers = byWeek.get(week);
-      if (numbers) numbers.push(lookup);
-      else byWeek.set(week, [lookup]);
-    };
-    lookups.forEach((one, lookup) => {
-      const { fromMs, untilMs } = one;
-      const [first, last] = [weekOf(fromMs), weekOf(untilMs - 1)];
-      const isCounted = ({ touchedAtMs, week }: KeyRow) =>
-        touchedAtMs >= fromMs && touchedAtMs < untilMs && (week === first || week === last);
-      counts[lookup] = this.#fresh.rowsUnder(one).filter(isCounted).length;
-      noteWeek(first, lookup);
-      if (last !== first) noteWeek(last, lookup);
-    });
-    for (const [week, numbers] of byWeek) {
-      const counted = await countInWeek(
-        this.#tx,
-        week,
-        numbers.map((lookup) => lookups[lookup]!),
-        max,
-      );
-      numbers.forEach((lookup, index) => {
-        counts[lookup]! += counted[index]!;
-      });
+    const counts: number[] = [];
+    const byWeek = new Map<string, Numbered[]>();
+    for (const [number, lookup] of lookups.entries()) {
+      const [first, last] = [weekOf(lookup.fromMs), weekOf(lookup.untilMs - 1)];
+      counts.push(this.#countFresh(lookup, first, last));
+      noteIn(byWeek, first, { number, lookup });
+      if (last !== first) noteIn(byWeek, last, { number, lookup });
+    }
+    for (const [week, numbered] of byWeek) {
+      const wanted: RangeLookup[] = [];
+      for (const { lookup } of numbered) wanted.push(lookup);
+      const counted = await countInWeek(this.#tx, week, wanted, max);
+      for (const [index, { number }] of numbered.entries()) counts[number]! += counted[index]!;
     }
     return counts;
   }
+
+  /** The touches of the batch that a look-up counts in these weeks. */
+  #countFresh(lookup: RangeLookup, first: string, last: string): number {
+    let count = 0;
+    for (const { touchedAtMs, week } of this.#fresh.rowsUnder(lookup)) {
+      const isWithin = touchedAtMs >= lookup.fromMs && touchedAtMs < lookup.untilMs;
+      if (isWithin && (week === first || week === last)) count += 1;
+    }
+    return count;
+  }
+}
+
+/** A look-up and its place among all. */
+type Numbered = { number: number; lookup: RangeLookup };
+
+function noteIn(byWeek: Map<string, Numbered[]>, week: string, one: Numbered): void {
+  const known = byWeek.get(week);
+  if (known) known.push(one);
+  else byWeek.set(week, [one]);
+}
+
+/** The keys that the look-ups of an app name, and the range that holds all of theirs. */
+function rangesOf(
+  lookups: readonly RangeLookup[],
+): Map<number, { keys: Set<string>; fromMs: number; untilMs: number }> {
+  const ranges = new Map<number, { keys: Set<string>; fromMs: number; untilMs: number }>();
+  for (const { appId, key, fromMs, untilMs } of lookups) {
+    const range = ranges.get(appId) ?? { keys: new Set(), fromMs, untilMs };
+    ranges.set(appId, range);
+    range.keys.add(key);
+    range.fromMs = Math.min(range.fromMs, fromMs);
+    range.untilMs = Math.max(range.untilMs, untilMs);
+  }
+  return ranges;
+}
+
+/** The first touches in the range, of rows that are sorted. */
+function newestIn(rows: readonly KeyRow[] | undefined, lookup: RangeLookup): KeyRow[] {
+  const newest: KeyRow[] = [];
+  if (!rows) return newest;
+  for (const row of rows) {
+    if (newest.length === LIMITS.touchesPerKey) break;
+    if (isInRange(row, lookup)) newest.push(row);
+  }
+  return newest;
+}
+
+function textOf({ appId, touchId }: KeyRow): string {
+  return touchKeyText(appId, touchId);
 }
 
 /** Also compares the partition's week: a touch with an impossible instant is stored in another week than its own. */

@@ -15,7 +15,8 @@ export function rowColumn(key: string): RowColumn {
   const known = columns.get(key);
   if (known) return known;
   const name = identifier(columnOf(key));
-  const read = new Function("rows", `return rows.map((row) => row[${JSON.stringify(key)}]);`) as RowColumn["read"];
+  const code = `const values = []; for (const row of rows) values.push(row[${JSON.stringify(key)}]); return values;`;
+  const read = new Function("rows", code) as RowColumn["read"];
   columns.set(key, { name, read });
   return { name, read };
 }

@@ -37,7 +37,7 @@ export type Sql = Statement;
 export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): Sql {
   const merged: string[] = [texts[0]!];
   const values: unknown[] = [];
-  parts.forEach((part, index) => {
+  for (const [index, part] of parts.entries()) {
     const following = texts[index + 1]!;
     if (Statement.is(part)) {
       append(merged, values, part);
@@ -46,7 +46,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
       merged.push(following);
       values.push(parameterOf(part));
     }
-  });
+  }
   return new Statement(merged, values);
 }
 
@@ -204,10 +204,10 @@ export function joined(parts: readonly Sql[], separator: Sql): Sql {
   if (parts.length === 0) throw new Error("There is nothing to join.");
   const texts = [""];
   const values: unknown[] = [];
-  parts.forEach((part, index) => {
+  for (const [index, part] of parts.entries()) {
     if (index > 0) append(texts, values, separator);
     append(texts, values, part);
-  });
+  }
   return new Statement(texts, values);
 }
 
