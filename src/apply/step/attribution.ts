@@ -53,7 +53,7 @@ export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "setting
   return decided;
 }
 
-/** Decides a case, notes what is to be written and returns the source found. `registration`: what that of the user's registration was. */
+/** Decides a case and notes what is to be written. Returns the source; `registration` is that of the user's registration. */
 function settleCase(
   one: Case,
   found: readonly FoundTouch[],

@@ -27,7 +27,7 @@ const HALF_HOUR_MS = 1_800_000;
  * Finds the candidates of many subjects with a few statements. Under each key the newest touches are read first, a page
  * at a time; a further page is read only while `isOpen` says that the question is not settled yet.
  *
- * What is done for each subject is done in loops of functions, here and in what is called: see "Loops" in ARCHITECTURE.md.
+ * Loops and not closures work on the subjects, here and in what is called: see "Loops" in docs/ARCHITECTURE.md.
  */
 export async function findCandidates(
   tx: pg.PoolClient,
