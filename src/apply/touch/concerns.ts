@@ -3,6 +3,7 @@ import { findUsersByKeys, type KeyOfUser } from "../../db/user-key.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { UserMap } from "../entry/user-map.ts";
 import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
+import { pushTo } from "./lists.ts";
 
 const USERS_PER_TOUCH_MAX = 100;
 
@@ -93,12 +94,4 @@ function firstOf(holders: readonly Holder[]): Holder[] {
 /** The table's order, which compares ids by their bytes. */
 function byArrival(left: Holder, right: Holder): number {
   return left.atMs - right.atMs || Buffer.compare(Buffer.from(left.clientId), Buffer.from(right.clientId));
-}
-
-type Lists<K, V> = { get: (key: K) => V[] | undefined; set: (key: K, list: V[]) => unknown };
-
-function pushTo<K, V>(lists: Lists<K, V>, key: K, value: V): void {
-  const known = lists.get(key);
-  if (known) known.push(value);
-  else lists.set(key, [value]);
 }

@@ -1,5 +1,6 @@
 import type { KeyRow, RangeLookup } from "../../db/touch.ts";
 import type { ReadTouch } from "../../platform/link.ts";
+import { pushTo } from "./lists.ts";
 
 /** A touch that a batch has brought and that was not stored before. */
 export type FreshTouch = ReadTouch & {
@@ -23,12 +24,7 @@ export class FreshTouches {
   constructor(list: readonly FreshTouch[]) {
     this.list = list;
     for (const touch of list) {
-      for (const key of storedKeysOf(touch)) {
-        const name = `${touch.appId} ${key}`;
-        const known = this.#byKey.get(name);
-        if (known) known.push(touch);
-        else this.#byKey.set(name, [touch]);
-      }
+      for (const key of storedKeysOf(touch)) pushTo(this.#byKey, `${touch.appId} ${key}`, touch);
     }
   }
 

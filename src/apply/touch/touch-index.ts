@@ -13,6 +13,7 @@ import type { Touch } from "../../domain/attribution/touch.ts";
 import { weekOf } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
+import { pushTo } from "./lists.ts";
 
 const TOUCHES_AT_ONCE_MIN = 20_000;
 const TOUCHES_AT_ONCE_PER_KEY = 4;
@@ -53,9 +54,7 @@ export class TouchIndex {
       const { touchedAtMs, touchId } = touch;
       if (touch.kind !== null) this.#touches.set(touchKeyText(appId, touchId), touch);
       const row = { appId, key, touchedAtMs, touchId, week };
-      const list = lists.get(key);
-      if (list) list.push(row);
-      else lists.set(key, [row]);
+      pushTo(lists, key, row);
     }
     for (const list of lists.values()) list.sort(newestFirst);
     return lists;
@@ -77,7 +76,8 @@ export class TouchIndex {
     }
     await this.#load(found);
     const touches: { lookup: number; touch: Touch }[] = [];
-    for (const { lookup, row } of found) touches.push({ lookup, touch: this.#touches.get(textOf(row))! });
+    for (const { lookup, row } of found)
+      touches.push({ lookup, touch: this.#touches.get(touchKeyText(row.appId, row.touchId))! });
     return touches;
   }
 
@@ -110,7 +110,7 @@ export class TouchIndex {
   async #load(found: readonly { row: KeyRow }[]): Promise<void> {
     const missing = new Map<string, KeyRow>();
     for (const { row } of found) {
-      const id = textOf(row);
+      const id = touchKeyText(row.appId, row.touchId);
       if (!this.#touches.has(id)) missing.set(id, row);
     }
     for (const [id, touch] of await loadTouches(this.#tx, [...missing.values()])) this.#touches.set(id, touch);
@@ -123,8 +123,8 @@ export class TouchIndex {
     for (const [number, lookup] of lookups.entries()) {
       const [first, last] = [weekOf(lookup.fromMs), weekOf(lookup.untilMs - 1)];
       counts.push(this.#countFresh(lookup, first, last));
-      noteIn(byWeek, first, { number, lookup });
-      if (last !== first) noteIn(byWeek, last, { number, lookup });
+      pushTo(byWeek, first, { number, lookup });
+      if (last !== first) pushTo(byWeek, last, { number, lookup });
     }
     for (const [week, numbered] of byWeek) {
       const wanted: RangeLookup[] = [];
@@ -148,12 +148,6 @@ export class TouchIndex {
 
 /** A look-up and its place among all. */
 type Numbered = { number: number; lookup: RangeLookup };
-
-function noteIn(byWeek: Map<string, Numbered[]>, week: string, one: Numbered): void {
-  const known = byWeek.get(week);
-  if (known) known.push(one);
-  else byWeek.set(week, [one]);
-}
 
 /** The keys that the look-ups of an app name, and the range that holds all of theirs. */
 function rangesOf(
@@ -179,10 +173,6 @@ function newestIn(rows: readonly KeyRow[] | undefined, lookup: RangeLookup): Key
     if (isInRange(row, lookup)) newest.push(row);
   }
   return newest;
-}
-
-function textOf({ appId, touchId }: KeyRow): string {
-  return touchKeyText(appId, touchId);
 }
 
 /** Also compares the partition's week: a touch with an impossible instant is stored in another week than its own. */
