@@ -10,6 +10,7 @@ import { allowIdle, inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { onOneMachine } from "../db/engine/sql.ts";
 import { type ErasureDigest, eraseMentions } from "../db/erased-user.ts";
 import { EventCopy } from "../db/event.ts";
+import { storeOrigins } from "../db/event-origin.ts";
 import { lockAppCursor, lockCursor, moveAppCursor, moveCursor, readCursor } from "../db/journal-cursor.ts";
 import { loadReadUntil } from "../db/lake-app.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
@@ -289,6 +290,7 @@ async function takeIn(
   } finally {
     await events.end();
   }
+  await storeOrigins(tx, facts.tallies.origins);
 }
 
 async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided: Decided): Promise<void> {

@@ -135,7 +135,7 @@ export async function withoutErased(
 
 /** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
-  ...["user_account", "user_day", "user_ad_day", "user_key", "event", "orders", "order_key", "refund"],
+  ...["user_account", "user_day", "user_ad_day", "user_key", "event", "event_origin", "orders", "order_key", "refund"],
   ...["attribution_decision", "asa_token"],
   ...["postback", "outbox", "earlier_postback", "lake_late"],
 ] as const;
@@ -170,6 +170,7 @@ export async function eraseUser(tx: Executor, user: UserKey, erasedAtMs: number)
   );
   await execute(tx, sql`delete from refund where ${own}`);
   await execute(tx, sql`delete from event where ${own}`);
+  await execute(tx, sql`delete from event_origin where ${own}`);
   await execute(tx, sql`delete from lake_late where ${own}`);
   await execute(tx, sql`delete from user_day where ${own}`);
   await eraseUserAdDays(tx, user, erasedAtMs);

@@ -13,7 +13,8 @@ import {
 import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
-import { eventPropertiesText } from "./event-properties.ts";
+import { deleteOrigins } from "./event-origin.ts";
+import { PROPERTY_COLUMNS, storedProperties } from "./event-properties.ts";
 
 /** Partitions opened in one transaction. */
 const OPENED_AT_ONCE = 50;
@@ -126,7 +127,8 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   );
   await execute(
     tx,
-    sql`insert into event (${KEY_COLUMNS}, properties_text) select ${KEY_COLUMNS}, ${eventPropertiesText} from ${table} e where ${isBefore}`,
+    sql`insert into event (${KEY_COLUMNS}, ${PROPERTY_COLUMNS})
+      select ${KEY_COLUMNS}, ${storedProperties} from ${table} e where ${isBefore}`,
   );
   await execute(tx, sql`delete from ${table} where ${isBefore}`);
   const [left] = await query(tx, sql`select 1 from ${table} limit 1`);
@@ -153,6 +155,7 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
       await dropPartition(tx, partitionOf(part).name);
     });
   }
+  if (parts.length > 0) await deleteOrigins(pool, sql`day < ${parts.at(-1)!.until}::date`);
   return parts.length;
 }
 
@@ -160,6 +163,7 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
 export async function dropEventDays(tx: Executor): Promise<void> {
   const parts = await query<Range & { state: string }>(tx, sql`delete from event_day returning ${COLUMNS}`);
   for (const part of parts) if (part.state !== "dropped") await dropPartition(tx, partitionOf(part).name);
+  await deleteOrigins(tx, sql`true`);
 }
 
 export function partitionOf({ from, until }: Range) {

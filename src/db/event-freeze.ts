@@ -8,6 +8,7 @@ import { inTransaction } from "./engine/pool.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 import { partitionOf } from "./event-day.ts";
+import { deleteOrigins } from "./event-origin.ts";
 import { holdLakeApps, lockLake } from "./lake-app.ts";
 
 type Range = Pick<EventPart, "from" | "until">;
@@ -73,6 +74,7 @@ export async function freezePart(
   );
   if (frozen === 0) return false;
   await execute(tx, sql`truncate ${partition}`);
+  await deleteOriginsOf(tx, part);
   await execute(tx, sql`update apply_holder set freezes = freezes + 1`);
   return true;
 }
@@ -87,8 +89,9 @@ export async function emptyColdParts(pool: pg.Pool): Promise<number> {
     sql`select day as "from", until_day as until from event_day where state = 'cold'`,
   );
   if (parts.length === 0) return 0;
-  const tables = parts.map((part) => ({ ...part, name: partitionOf(part).name }));
-  const asked = rowsOf("asked", tables, { name: "text" });
+  const tables = new Map(parts.map((part) => [partitionOf(part).name, part]));
+  const names = [...tables.keys()].map((name) => ({ name }));
+  const asked = rowsOf("asked", names, { name: "text" });
   const size = (await isDistributed(pool)) ? sql`citus_total_relation_size` : sql`pg_total_relation_size`;
   const large = await query<{ name: string }>(
     pool,
@@ -102,10 +105,15 @@ export async function emptyColdParts(pool: pg.Pool): Promise<number> {
       const partition = identifier(name);
       if ((await query(tx, sql`select 1 from ${partition} limit 1`)).length > 0) return;
       await execute(tx, sql`truncate ${partition}`);
+      await deleteOriginsOf(tx, tables.get(name)!);
       emptied += 1;
     });
   }
   return emptied;
+}
+
+function deleteOriginsOf(tx: Executor, { from, until }: Range): Promise<void> {
+  return deleteOrigins(tx, sql`day >= ${from}::date and day < ${until}::date`);
 }
 
 async function countWritten(tx: Executor, { from, until }: Range, appId: number): Promise<number> {

@@ -1,15 +1,15 @@
 import type pg from "pg";
 import type { JsonValue } from "../domain/json.ts";
 import { BinaryRows, TRAILER } from "./engine/binary-rows.ts";
-import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
+import { copyJson, copyText, NULL, RowCopy } from "./engine/copy.ts";
 import { placeOf } from "./engine/place.ts";
 import { PlacedRows } from "./engine/placed-rows.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { TextRows } from "./engine/text-rows.ts";
 import { hourNumber, hourOf } from "./event-hour.ts";
-import { eventProperties, eventPropertiesText } from "./event-properties.ts";
-import type { EventTails, TailPlace } from "./event-tails.ts";
+import { eventProperties, eventPropertiesText, withOrigin } from "./event-properties.ts";
+import { type EventTails, NO_ORIGIN, type TailPlace } from "./event-tails.ts";
 
 export type EventRow = {
   appId: number;
@@ -66,7 +66,7 @@ class BinaryEventRows implements EventRows {
 
   #begin({ appId, clientId, receivedAtMs }: EventSender, { day, type }: NewEvent): void {
     const from = this.#rows.position;
-    this.#rows.row(9).int(appId).text(clientId).day(day).bigint(receivedAtMs).text(type);
+    this.#rows.row(11).int(appId).text(clientId).day(day).bigint(receivedAtMs).text(type);
     this.#last = { appId, clientId, day, receivedAtMs, type, from, until: this.#rows.position };
   }
 
@@ -91,7 +91,7 @@ class TextEventRows implements EventRows {
     else this.#begin(sender, event);
     this.#rows
       .add(`${event.atMs}\t${event.fingerprint}\t${copyText(event.event)}\t`)
-      .add(copyJson(event.propertiesText))
+      .add(copyProperties(event))
       .end();
   }
 
@@ -122,9 +122,16 @@ function isAlike(last: Beginning, { appId, clientId, receivedAtMs }: EventSender
   );
 }
 
+function copyProperties(event: NewEvent): string {
+  const { tails, originAt } = event;
+  if (originAt === NO_ORIGIN) return `${copyJson(event.propertiesText)}\t${NULL}\t${NULL}`;
+  return `${NULL}\t${tails.originIdAt(originAt)}\t${copyJson(tails.restTextAt(event))}`;
+}
+
 const TARGET = {
   table: "event",
-  columns: "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_text",
+  columns:
+    "app_id, client_id, day, received_at_ms, type, at_ms, fingerprint, event, properties_text, origin_id, properties_rest",
 };
 
 /** Stores events. No row may be stored already: nothing else looks for it. */
@@ -189,18 +196,18 @@ export async function loadTrackEvents(
         case when e.event = '$AdShow' then ${eventProperties} -> '$ecpm' end as ecpm,
         case when e.event = '$AdShow' then ${eventProperties} -> '$ad_unit_id' end as ad_unit
       from ${wanted}
-      join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" ${withOrigin}
       where e.type = 'track'`,
   );
 }
 
 const COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, received_at_ms`;
 
-/** The table of events with rows that are only in the lake, under the name e. */
+/** The table of events with rows that are only in the lake, under the name e. The latter have no origin. */
 export function eventsWith(cold: readonly EventRow[]): Sql {
   if (cold.length === 0) return sql`event e`;
-  return sql`(select ${COLUMNS}, properties_text, properties_json, properties_jsonb from event
-    union all select ${COLUMNS}, properties, null::json, null::jsonb from ${rowsIn(cold)}) e`;
+  return sql`(select ${COLUMNS}, properties_text, origin_id, properties_rest, properties_json, properties_jsonb from event
+    union all select ${COLUMNS}, properties, null::bigint, null::text, null::json, null::jsonb from ${rowsIn(cold)}) e`;
 }
 
 /** Puts cold events of a user back into the table, under another client id. */
@@ -248,8 +255,10 @@ export async function openEventCursor(
   await query(
     tx,
     sql`declare exported_event no scroll cursor for
-      select client_id, type, event, at_ms, replace(fingerprint::text, '-', '') as fingerprint, ${eventPropertiesText} as properties, received_at_ms
-      from event e where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
+      select e.client_id, e.type, e.event, e.at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, ${eventPropertiesText} as properties,
+        e.received_at_ms
+      from event e ${withOrigin}
+      where e.app_id = ${range.appId} and e.day >= ${range.fromDay}::date and e.day < ${range.untilDay}::date
       order by e.at_ms, e.client_id, e.fingerprint`,
   );
 }

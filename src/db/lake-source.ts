@@ -8,7 +8,7 @@ import { CopyInStream } from "./engine/copy-in.ts";
 import { CopyOut } from "./engine/copy-out.ts";
 import { type Executor, execute, listed, type Sql, sql, withLiterals } from "./engine/sql.ts";
 import { hourOf } from "./event-hour.ts";
-import { eventPropertiesText } from "./event-properties.ts";
+import { eventPropertiesText, withOrigin } from "./event-properties.ts";
 import { shownCreative, shownPlatform } from "./user-dimension.ts";
 
 /** What is read of an app for the lake; the columns follow src/lake/lake-tables.ts. */
@@ -26,7 +26,7 @@ const CSV = `format csv, quote '${CSV_QUOTE}'`;
 export type NewEvents = { appId: number; days: readonly string[]; fromMs: number; untilMs: number; late: number };
 
 export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs, late }: NewEvents): CopyOut {
-  const received = sql`select e.day, ${EVENT_COLUMNS} from event e where e.app_id = ${appId} and ${isOneOf(days)}
+  const received = sql`select e.day, ${EVENT_COLUMNS} from event e ${withOrigin} where e.app_id = ${appId} and ${isOneOf(days)}
     and e.received_at_ms >= ${fromMs}::bigint and e.received_at_ms < ${untilMs}::bigint`;
   if (late === 0) return readCsv(tx, received);
   // What was noted and lies in the range is read once, by its key.
@@ -37,7 +37,7 @@ export function readNewEvents(tx: pg.PoolClient, { appId, days, fromMs, untilMs,
     sql`${received} and not ${isNoted} union all select e.day, ${EVENT_COLUMNS} from (
         select * from lake_late where app_id = ${appId} order by day, client_id, at_ms, fingerprint limit ${late}) l
       join event e on e.app_id = ${appId} and e.client_id = l.client_id and e.day = l.day
-        and ${hourOf(sql`e.at_ms`)} = ${hourOf(sql`l.at_ms`)} and e.at_ms = l.at_ms and e.fingerprint = l.fingerprint`,
+        and ${hourOf(sql`e.at_ms`)} = ${hourOf(sql`l.at_ms`)} and e.at_ms = l.at_ms and e.fingerprint = l.fingerprint ${withOrigin}`,
   );
 }
 
@@ -57,7 +57,10 @@ type Source = (day: LakeDay, receivedBeforeMs: number) => Sql;
 
 const SOURCES: Readonly<Record<LakeDay["kind"], Source>> = {
   // Their one day is known, and would have to be written a million times.
-  events: ({ appId, day }, receivedBeforeMs) => sql`select null::date as day, ${EVENT_COLUMNS} from event e
+  events: (
+    { appId, day },
+    receivedBeforeMs,
+  ) => sql`select null::date as day, ${EVENT_COLUMNS} from event e ${withOrigin}
     where e.app_id = ${appId} and e.day = ${day}::date and e.received_at_ms < ${receivedBeforeMs}::bigint`,
   users: ({
     appId,

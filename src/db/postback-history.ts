@@ -4,7 +4,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import { type EventRow, eventsWith } from "./event.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventProperties, withOrigin } from "./event-properties.ts";
 
 /* What the tables still hold about past moments. Each function serves many users at once. `cold`: events that are only in the lake. */
 
@@ -79,7 +79,7 @@ export async function loadPastEvents(
     executor,
     sql`select e.app_id, e.client_id, e.day, e.at_ms, e.received_at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, e.event,
         ${eventProperties} as properties
-      from ${wanted(users)} join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      from ${wanted(users)} join ${eventsWith(cold)} on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" ${withOrigin}
       where e.type = 'track' and e.event = any(${names}::text[]) and e.event <> ${REFUND_EVENT} and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,
   );

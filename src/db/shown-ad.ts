@@ -1,6 +1,6 @@
 import { type Sql, sql } from "./engine/sql.ts";
 import { type EventRow, eventsWith } from "./event.ts";
-import { eventProperties } from "./event-properties.ts";
+import { eventProperties, withOrigin } from "./event-properties.ts";
 import { TOUCHED_AT } from "./user-dimension.ts";
 
 /**
@@ -31,7 +31,7 @@ function shownAds(appId: number, where: Sql, cold: readonly EventRow[]): Sql {
         when octet_length(${unit}) > 200 then ${cutToBytes(unit)} else ${unit} end) collate "C" as ad_unit,
       case when json_typeof(${eventProperties} -> '$ecpm') = 'number'
         then round(least((${eventProperties} ->> '$ecpm')::numeric * 1000, 9007199254740991)) else 0 end::bigint as micros
-    from ${eventsWith(cold)} join user_account u on u.app_id = ${appId} and u.client_id = e.client_id
+    from ${eventsWith(cold)} join user_account u on u.app_id = ${appId} and u.client_id = e.client_id ${withOrigin}
     where e.app_id = ${appId} and e.type = 'track' and e.event = '$AdShow' and ${where}`;
 }
 

@@ -10,7 +10,7 @@ import { columnOf } from "./engine/column-name.ts";
 import { copyJson, copyNullable, copyRows, mergeRows, NULL, replacing, rowsFrom } from "./engine/copy.ts";
 import { rowsOf } from "./engine/rows.ts";
 import { type Executor, execute, identifier, listed, query, type Sql, sql } from "./engine/sql.ts";
-import { eventPropertiesText } from "./event-properties.ts";
+import { PROPERTY_COLUMNS, storedProperties } from "./event-properties.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
 import { renameUserAdDays } from "./user-ad-day.ts";
 
@@ -52,6 +52,9 @@ export type UserAccount = UserKey & {
   latestEventAtMs: number | null;
   /** Null where an earlier version did not keep it: see lastSeenMs. */
   lastSeenAtMs: number | null;
+  /** An origin of the user's latest day that is stored for sure, unless that day has become cold (see event-origin.ts). */
+  originDay: string | null;
+  originId: number | null;
   launch: Launch;
   /** How the platform was found; empty for an organic user. */
   method: string;
@@ -95,6 +98,8 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["properties", "properties", "json"],
   ["latest_event_at_ms", "latestEventAtMs", "plain"],
   ["last_seen_at_ms", "lastSeenAtMs", "plain"],
+  ["origin_day", "originDay", "plain"],
+  ["origin_id", "originId", "plain"],
   ["launch", "launch", "json"],
   ["method", "method", "plain"],
   ["decision_number", "decisionNumber", "plain"],
@@ -244,8 +249,12 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
   await execute(
     tx,
     sql`with moved as (delete from event where app_id = ${appId} and client_id = ${clientId} returning *)
-      insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
-      select app_id, ${newClientId}, day, at_ms, fingerprint, type, event, ${eventPropertiesText}, received_at_ms from moved e`,
+      insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, received_at_ms, ${PROPERTY_COLUMNS})
+      select app_id, ${newClientId}, day, at_ms, fingerprint, type, event, received_at_ms, ${storedProperties} from moved e`,
+  );
+  await execute(
+    tx,
+    sql`update event_origin set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
   );
   await execute(
     tx,

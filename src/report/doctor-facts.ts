@@ -1,5 +1,5 @@
 import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
-import { eventProperties } from "../db/event-properties.ts";
+import { eventProperties, withOrigin } from "../db/event-properties.ts";
 import { sumOrdersWithoutRate } from "../db/orders.ts";
 import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
 import type { SharedValue, StoredFacts } from "../domain/doctor/doctor-stored.ts";
@@ -93,7 +93,7 @@ export async function loadRecentPayments(
           order by received_at_ms desc, trace_id desc limit ${PAYERS_MAX}) newest)
       select e.received_at_ms as at_ms, e.client_id, e.at_ms as time_ms, ${eventProperties} -> '$pay_amount' as amount,
         coalesce(nullif(${eventProperties} ->> '$order_id', ''), ${eventProperties} ->> '$trace_id', '') as order_id
-      from payer join event e on e.app_id = ${appId} and e.client_id = payer.client_id
+      from payer join event e on e.app_id = ${appId} and e.client_id = payer.client_id ${withOrigin}
       where e.day >= ${fromDay}::date and e.received_at_ms >= ${sinceMs} and e.type = 'track' and e.event = '$PayEvent'
       order by e.received_at_ms, e.client_id limit ${ROWS_MAX}`,
   );

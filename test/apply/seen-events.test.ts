@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SeenEvents } from "../../src/apply/facts/seen-events.ts";
 import { EventTails } from "../../src/db/event-tails.ts";
+import { wholeProperties } from "../../src/domain/event/origin.ts";
 
 const USERS = [
   { appId: 1, clientId: "a" },
@@ -26,7 +27,7 @@ test("an event is new once for each user, unless the database has it", () => {
         const fingerprint = fingerprintOf(number);
         if (isStored) seen.addStored({ ...user, fingerprint });
         else {
-          const { from } = tails.add({ atMs: number, fingerprint, event: "e", properties: "{}" });
+          const { from } = tails.add({ atMs: number, fingerprint, event: "e", properties: wholeProperties("{}") });
           expect(seen.add(seen.userNumber(user), { tails, from })).toBe(!known.has(key));
         }
         known.add(key);
@@ -41,7 +42,7 @@ test("fingerprints that differ in a single byte are different events", () => {
   const bytes = Buffer.from(fingerprintOf(0), "hex");
   const tails = EventTails.empty(0);
   const isNew = (fingerprint: string) => {
-    const { from } = tails.add({ atMs: 0, fingerprint, event: "e", properties: "{}" });
+    const { from } = tails.add({ atMs: 0, fingerprint, event: "e", properties: wholeProperties("{}") });
     return seen.add(user, { tails, from });
   };
   expect(isNew(bytes.toString("hex"))).toBe(true);

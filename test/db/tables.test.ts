@@ -203,6 +203,8 @@ test("a day accepts events once it is open, opening it again changes nothing, an
       properties_text: JSON.stringify({ t: "a\tb\\" }),
       properties_json: null,
       properties_jsonb: null,
+      origin_id: null,
+      properties_rest: null,
       received_at_ms: 6,
     },
   ]);

@@ -110,15 +110,15 @@ function hasAddress(shape: KeyShape): boolean {
 function plainEvent(event: PlainEvent, { user, address }: { user: UserKey; address: Address }): DecodedEvent {
   const { name, timeMs, shape } = event;
   texts.write(read, event, address.added);
-  const { bytes, storedUntil, printUntil } = texts;
+  const { bytes, until, printUntil } = texts;
   return {
     appId: user.appId,
     type: "track",
     event: name,
     names: shape.keys,
     atMs: timeMs,
-    fingerprint: hash("md5", bytes.subarray(storedUntil, printUntil)),
-    properties: { bytes, from: 0, until: storedUntil },
+    fingerprint: hash("md5", bytes.subarray(until, printUntil)),
+    properties: texts,
     told: name === AD_SHOWN ? { adView: adViewIn((key) => read.valueOf(event, key)) } : undefined,
   };
 }

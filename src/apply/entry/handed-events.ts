@@ -55,8 +55,8 @@ export function handEvents(entries: readonly (EventsEntry | undefined)[], events
 
 /** The memory that changes hands with them, instead of being copied. */
 export function memoryOf({ received, firsts, counts, columns, tails }: HandedEvents): ArrayBuffer[] {
-  const { atMs, shapeIndexes, froms, untils } = columns;
-  const arrays = [received, firsts, counts, atMs, shapeIndexes, froms, untils, tails];
+  const { atMs, shapeIndexes, froms, untils, originsAt } = columns;
+  const arrays = [received, firsts, counts, atMs, shapeIndexes, froms, untils, originsAt, tails];
   return arrays.map(({ buffer }) => buffer as ArrayBuffer);
 }
 

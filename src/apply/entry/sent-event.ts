@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../db/event.ts";
-import type { EventTails, TailProperties } from "../../db/event-tails.ts";
+import type { EventTails } from "../../db/event-tails.ts";
+import type { StoredProperties } from "../../domain/event/origin.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { SentPayment } from "./payment.ts";
 import type { SentRefund } from "./refund.ts";
@@ -34,6 +35,7 @@ export type SentEventOptions = {
   tails: EventTails;
   from: number;
   until: number;
+  originAt: number;
 };
 
 /** One event, ready to be stored once it is known to be new. */
@@ -45,10 +47,11 @@ export class SentEvent implements NewEvent {
   readonly tails: EventTails;
   readonly from: number;
   readonly until: number;
+  readonly originAt: number;
   #fingerprint: string | undefined;
   #properties: JsonObject | undefined;
 
-  constructor({ shape, atMs, day, told, tails, from, until }: SentEventOptions) {
+  constructor({ shape, atMs, day, told, tails, from, until, originAt }: SentEventOptions) {
     this.shape = shape;
     this.atMs = atMs;
     this.day = day;
@@ -56,6 +59,7 @@ export class SentEvent implements NewEvent {
     this.tails = tails;
     this.from = from;
     this.until = until;
+    this.originAt = originAt;
   }
 
   get type(): EventShape["type"] {
@@ -103,7 +107,7 @@ export class SentEvent implements NewEvent {
 export type DecodedEvent = EventShape & {
   atMs: number;
   fingerprint: string;
-  /** As JSON text, with what the server has added. */
-  properties: TailProperties;
+  /** With what the server has added. */
+  properties: StoredProperties;
   told: Told | undefined;
 };

@@ -3,11 +3,12 @@ import { type DecodedEvent, type EventShape, SentEvent, type Told } from "./sent
 
 /** Events as numbers in a few arrays. They can change hands between threads as they are. */
 export type EventColumns = {
-  /** Of each event: its time, the index of its shape, and where its tail stands. */
+  /** Of each event: its time, the index of its shape, and where its tail and its origin stand. */
   atMs: Float64Array;
   shapeIndexes: Uint32Array;
   froms: Uint32Array;
   untils: Uint32Array;
+  originsAt: Int32Array;
   shapes: EventShape[];
   /** What an event tells, by its index. */
   told: Map<number, Told>;
@@ -58,12 +59,13 @@ export class SentEvents {
   add(event: DecodedEvent): void {
     const index = this.#count;
     if (index === this.#columns.atMs.length) this.#columns = grown(this.#columns);
-    const { atMs, shapeIndexes, froms, untils, told } = this.#columns;
-    const { from, until } = this.tails.add(event);
+    const { atMs, shapeIndexes, froms, untils, originsAt, told } = this.#columns;
+    const { from, until, originAt } = this.tails.add(event);
     atMs[index] = event.atMs;
     shapeIndexes[index] = this.#shapeOf(event);
     froms[index] = from;
     untils[index] = until;
+    originsAt[index] = originAt;
     if (event.told) told.set(index, event.told);
     this.#count += 1;
   }
@@ -74,7 +76,7 @@ export class SentEvents {
   }
 
   at(index: number): SentEvent {
-    const { shapes, shapeIndexes, froms, untils } = this.#columns;
+    const { shapes, shapeIndexes, froms, untils, originsAt } = this.#columns;
     return new SentEvent({
       shape: shapes[shapeIndexes[index]!]!,
       atMs: this.atMsOf(index),
@@ -83,6 +85,7 @@ export class SentEvents {
       tails: this.tails,
       from: froms[index]!,
       until: untils[index]!,
+      originAt: originsAt[index]!,
     });
   }
 
@@ -166,16 +169,18 @@ function emptyColumns(room: number): EventColumns {
     shapeIndexes: new Uint32Array(room),
     froms: new Uint32Array(room),
     untils: new Uint32Array(room),
+    originsAt: new Int32Array(room),
     shapes: [],
     told: new Map(),
   };
 }
 
-function grown({ atMs, shapeIndexes, froms, untils, shapes, told }: EventColumns): EventColumns {
+function grown({ atMs, shapeIndexes, froms, untils, originsAt, shapes, told }: EventColumns): EventColumns {
   const larger = { ...emptyColumns(atMs.length * 2), shapes, told };
   larger.atMs.set(atMs);
   larger.shapeIndexes.set(shapeIndexes);
   larger.froms.set(froms);
   larger.untils.set(untils);
+  larger.originsAt.set(originsAt);
   return larger;
 }

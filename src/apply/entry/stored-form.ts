@@ -1,6 +1,7 @@
 import { adUnitOf } from "../../domain/ad-revenue.ts";
 import { cutValue } from "../../domain/event/admission.ts";
 import { canonicalText, canonicalTexts, fingerprintOf, keysOf } from "../../domain/event/fingerprint.ts";
+import { type StoredProperties, wholeProperties } from "../../domain/event/origin.ts";
 import type { AddedMember } from "../../domain/event/plain/plain-text.ts";
 import { type JsonObject, type JsonValue, numberOf, textOf } from "../../domain/json.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
@@ -13,7 +14,7 @@ import { isUsableTime } from "./usable-time.ts";
 /** An event as it was sent. */
 export type RawEvent = { type: EventShape["type"]; event: string; atMs: number; properties: JsonObject };
 /** The event as it is stored. `properties`: after corrections; undefined where they are those that were sent. */
-type StoredForm = { fingerprint: string; propertiesText: string; names: readonly string[]; properties?: JsonObject };
+type StoredForm = { fingerprint: string; stored: StoredProperties; names: readonly string[]; properties?: JsonObject };
 
 /**
  * The fingerprint covers what was sent, before admission's corrections, so that a repeat is the same event. `$ip` and
@@ -26,14 +27,17 @@ export function storedForm(
   const { corrections, index, body, address } = given;
   if (!isUsableTime(atMs)) throw new Error("An event of the entry has no usable time.");
   if (type === "track" && !corrections && sent.$ip === undefined && sent.$ua === undefined) {
-    const { canonical, withAdded, keys } = canonicalTexts(sent, address.added);
-    return { fingerprint: fingerprintOf({ atMs, type, event, canonical }), propertiesText: withAdded, names: keys };
+    const { canonical, stored, keys } = canonicalTexts(sent, address.added);
+    return { fingerprint: fingerprintOf({ atMs, type, event, canonical }), stored, names: keys };
   }
   const canonical = canonicalText(withoutAddress(sent));
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
   const properties = corrected(sent, corrections?.get(index));
-  const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
-  return { fingerprint, propertiesText: canonicalText(stored), names: keysOf(properties), properties };
+  const stored =
+    type === "track"
+      ? canonicalTexts({ ...properties, ...addressOf(properties, body, address) }).stored
+      : wholeProperties(canonicalText(properties));
+  return { fingerprint, stored, names: keysOf(properties), properties };
 }
 
 export function decodedEvent(
@@ -42,7 +46,7 @@ export function decodedEvent(
   { user, kind }: { user: UserKey; kind: EntryKind },
 ): DecodedEvent {
   const { type, event, atMs } = raw;
-  const { fingerprint, propertiesText, names } = form;
+  const { fingerprint, stored, names } = form;
   const properties = form.properties ?? raw.properties;
   const sent = { type, event, fingerprint, properties };
   const payment = paymentOf(sent, { user, kind });
@@ -51,7 +55,7 @@ export function decodedEvent(
   // Of other calls than collect, admission does not see to it that the text holds all properties as they are.
   const isRead = form.properties || payment || event === "$BindThirdPlatform" || kind !== "collect";
   const told = isRead || refund || adView ? { payment, refund, adView, ...(isRead && { properties }) } : undefined;
-  return { appId: user.appId, type, event, names, atMs, fingerprint, properties: propertiesText, told };
+  return { appId: user.appId, type, event, names, atMs, fingerprint, properties: stored, told };
 }
 
 function adViewOf({ type, event, properties }: Pick<RawEvent, "type" | "event" | "properties">) {

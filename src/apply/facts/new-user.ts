@@ -40,6 +40,8 @@ export function newUser(key: UserKey, registeredAtMs: number, { calendar }: { ca
     properties: {},
     latestEventAtMs: null,
     lastSeenAtMs: registeredAtMs,
+    originDay: null,
+    originId: null,
     launch: {},
     method: "",
     decisionNumber: 0,

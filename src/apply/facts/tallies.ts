@@ -1,5 +1,6 @@
 import type { AsaTokenChange } from "../../db/asa-token.ts";
 import { type EventRows, eventRowsFor } from "../../db/event.ts";
+import { EventOrigins } from "../../db/event-origin.ts";
 import type { ObservedName } from "../../db/metadata.ts";
 import type { Order } from "../../db/orders.ts";
 import type { UserMoment } from "../../db/past-moments.ts";
@@ -15,6 +16,7 @@ export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: numb
 /** What a batch adds to the tables: new rows, and sums. */
 export class Tallies {
   readonly eventRows: EventRows;
+  readonly origins = new EventOrigins();
   readonly orders: Order[] = [];
   readonly refunds: Refund[] = [];
   readonly observed: ObservedName[] = [];

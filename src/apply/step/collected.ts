@@ -1,3 +1,4 @@
+import { NO_ORIGIN } from "../../db/event-tails.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserDay } from "../../db/user-day.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../../domain/event/metadata.ts";
@@ -53,12 +54,25 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
     } else {
       storedEvents += 1;
       eventRows.add(sender, event);
+      if (event.originAt !== NO_ORIGIN) noteOrigin(taken, event);
       facts.news.add(sender, event);
       applyEvent(taken, event);
     }
   }
   ledger.add(head, "stored", storedEvents);
   ledger.add(head, "duplicate", duplicates);
+}
+
+/** Stores the origin of an event, unless the user's row says that it is there. Where a day becomes cold, its origins go. */
+function noteOrigin({ facts, stored, user }: Taken, { day, tails, originAt }: SentEvent): void {
+  const { appId, clientId } = user;
+  const originId = tails.originIdAt(originAt);
+  if (user.originId === originId && user.originDay === day && stored.parts.stateOf(day) === "open") return;
+  facts.tallies.origins.add({ appId, day, clientId, originId, propertiesText: tails.originTextAt(originAt) });
+  if (user.originDay !== null && day < user.originDay) return;
+  user.originDay = day;
+  user.originId = originId;
+  facts.users.put(user);
 }
 
 /** "stranger": somebody unknown of whom only refunds have come. These make no user. */

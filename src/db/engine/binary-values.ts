@@ -59,6 +59,12 @@ export class BinaryValues {
     return this;
   }
 
+  missing(): this {
+    this.#reserve(4);
+    this.#at = this.#bytes.writeInt32BE(-1, this.#at);
+    return this;
+  }
+
   int(value: number): this {
     this.#reserve(8);
     this.#at = this.#bytes.writeInt32BE(4, this.#at);

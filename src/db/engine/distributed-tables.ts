@@ -6,7 +6,7 @@
  */
 export const DISTRIBUTED = [
   ...["user_account", "user_day", "user_ad_day", "user_key", "user_total", "login_total"],
-  ...["event", "orders", "order_key", "order_total", "refund"],
+  ...["event", "event_origin", "orders", "order_key", "order_total", "refund"],
   ...["touch", "touch_key", "touch_day", "touch_minute", "attribution_decision", "asa_token"],
   ...["postback", "outbox", "earlier_postback"],
   ...["cube", "dirty_day", "ledger_minute", "event_meta", "property_meta"],

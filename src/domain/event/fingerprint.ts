@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { LIMITS } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { isOfOrigin, ORIGIN_BYTES_MIN, type StoredProperties, wholeProperties } from "./origin.ts";
 
 const SHAPES_REMEMBERED_MAX = 16;
 const SHAPE_KEYS_MAX = 100;
@@ -28,26 +29,44 @@ export function canonicalText(properties: JsonObject): string {
   return objectText(properties, 0);
 }
 
-/** The canonical text, the text that also includes `added`, whose keys the properties do not have, and `keysOf`. */
+/**
+ * The canonical text, what is stored of the properties together with `added`, whose keys they do not have, and `keysOf`. Stored
+ * properties have those of the origin first, if these are worth a place of their own.
+ */
 export function canonicalTexts(
   properties: JsonObject,
-  added: readonly { key: string; text: string }[],
-): { canonical: string; withAdded: string; keys: readonly string[] } {
-  const members: string[] = [];
-  const positions: number[] = [];
+  added: readonly { key: string; text: string }[] = [],
+): { canonical: string; stored: StoredProperties; keys: readonly string[] } {
   const { keys, sorted } = shapeOf(properties);
-  for (const { key, keyText } of sorted) {
-    while (positions.length < added.length && jsonbOrder(added[positions.length]!.key, key) < 0)
-      positions.push(members.length);
+  let [canonical, origin, rest, whole, next] = ["", "", "", "", 0];
+  const addUpTo = (key: string | undefined) => {
+    while (next < added.length && (key === undefined || jsonbOrder(added[next]!.key, key) < 0)) {
+      const member = `,${added[next++]!.text}`;
+      whole += member;
+      origin += member;
+    }
+  };
+  for (const { key, keyText, isOrigin } of sorted) {
+    addUpTo(key);
     const value = properties[key]!;
-    members.push(keyText + (typeof value === "string" ? stringText(value) : valueText(value, 1)));
+    const member = `,${keyText}${typeof value === "string" ? stringText(value) : valueText(value, 1)}`;
+    canonical += member;
+    whole += member;
+    if (isOrigin) origin += member;
+    else rest += member;
   }
-  const canonical = `{${members.join(",")}}`;
-  const last = members.length;
-  for (let index = added.length - 1; index >= 0; index -= 1) {
-    members.splice(positions[index] ?? last, 0, added[index]!.text);
-  }
-  return { canonical, withAdded: `{${members.join(",")}}`, keys };
+  addUpTo(undefined);
+  const originUntil = Buffer.byteLength(origin);
+  const stored =
+    originUntil < ORIGIN_BYTES_MIN
+      ? wholeProperties(enclosed(whole))
+      : { ...wholeProperties(enclosed(origin + rest)), originUntil };
+  return { canonical: enclosed(canonical), stored, keys };
+}
+
+/** An object of members of which each has a comma before it. */
+function enclosed(members: string): string {
+  return `{${members.slice(1)}}`;
 }
 
 /** The keys as they were sent; mostly the same list for each object that has the same ones. */
@@ -88,7 +107,7 @@ function valueText(value: JsonValue, depth: number): string {
 }
 
 /** A list of keys in an SDK's order, and in canonical order. */
-type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText: string }[] };
+type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText: string; isOrigin: boolean }[] };
 
 /** Known key lists by length. An app has few of them, and comparing is five times as fast as sorting. */
 const shapes = new Map<number, Shape[]>();
@@ -101,7 +120,7 @@ function shapeOf(object: JsonObject): Shape {
     // This name never passes admission as a property; nested, it is of no use.
     .filter((key) => key !== "__proto__")
     .sort(jsonbOrder)
-    .map((key) => ({ key, keyText: `${JSON.stringify(key)}:` }));
+    .map((key) => ({ key, keyText: `${JSON.stringify(key)}:`, isOrigin: isOfOrigin(key) }));
   const shape = { keys, sorted };
   if (keys.length <= SHAPE_KEYS_MAX && known.length < SHAPES_REMEMBERED_MAX) {
     shapes.set(keys.length, [...known, shape]);

@@ -2,7 +2,7 @@ import { readSettled } from "../../db/cold-event.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
 import { loadKeptParts } from "../../db/event-day.ts";
 import { hourOf } from "../../db/event-hour.ts";
-import { eventProperties } from "../../db/event-properties.ts";
+import { eventProperties, withOrigin } from "../../db/event-properties.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -80,7 +80,7 @@ function withRevenue(ad_revenue: AdRevenue): { ad_revenue?: NonNullable<AdRevenu
 }
 
 const LEAST_FINGERPRINT = "0".repeat(32);
-const HOUR = hourOf(sql`at_ms`);
+const HOUR = hourOf(sql`e.at_ms`);
 
 /** Hour by hour, as the index has them: a page of a user with a million events a day reads few of them. */
 async function eventsOfDays(
@@ -89,15 +89,16 @@ async function eventsOfDays(
   days: { from: string; until: string },
   { bound, limit, event }: Page,
 ): Promise<StoredEvent[]> {
-  const named = event === undefined ? sql`` : sql`and event = ${event}`;
+  const named = event === undefined ? sql`` : sql`and e.event = ${event}`;
   return query<StoredEvent>(
     executor,
-    sql`select at_ms, replace(fingerprint::text, '-', '') as fingerprint, type, event, ${eventProperties} as properties, received_at_ms
-      from event e
-      where app_id = ${appId} and client_id = ${clientId} and day >= ${days.from}::date and day < ${days.until}::date
+    sql`select e.at_ms, replace(e.fingerprint::text, '-', '') as fingerprint, e.type, e.event, ${eventProperties} as properties,
+        e.received_at_ms
+      from event e ${withOrigin}
+      where e.app_id = ${appId} and e.client_id = ${clientId} and e.day >= ${days.from}::date and e.day < ${days.until}::date
         and ${HOUR} <= ${hourOf(sql`${bound.atMs}::bigint`)}
-        and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
-      order by ${HOUR} desc, at_ms desc, fingerprint desc limit ${limit}`,
+        and (e.at_ms, e.fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
+      order by ${HOUR} desc, e.at_ms desc, e.fingerprint desc limit ${limit}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { shownAdvertiser } from "../../db/ad-account.ts";
 import { costRowsOf } from "../../db/cost.ts";
 import { type Sql, sql } from "../../db/engine/sql.ts";
-import { eventPropertiesText } from "../../db/event-properties.ts";
+import { eventPropertiesText, withOrigin } from "../../db/event-properties.ts";
 import { shownCreative, shownPlatform } from "../../db/user-dimension.ts";
 
 /** A column of a view: its type as PostgreSQL names it, what it is made of, and what it says. */
@@ -100,7 +100,7 @@ const ORDERS: View = {
 const EVENTS: View = {
   name: "events",
   says: "One row for each stored event. Name the days: there may be very many",
-  from: sql`event e`,
+  from: sql`event e ${withOrigin}`,
   app: sql`e.app_id`,
   columns: [
     whole("app_id", sql`e.app_id`, "App id"),

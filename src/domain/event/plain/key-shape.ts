@@ -1,4 +1,5 @@
 import { jsonbOrder } from "../fingerprint.ts";
+import { isOfOrigin } from "../origin.ts";
 import { BACKSLASH, isAt, NINE, QUOTE, SPACE, ZERO } from "./plain-value.ts";
 
 /** Longer keys are no names of properties. */
@@ -16,6 +17,8 @@ const WEIGHT_MAX = 64_000;
 export class KeyShape {
   readonly keys: readonly string[];
   #sorted: readonly ShapeKey[] | undefined;
+  #origin: readonly ShapeKey[] | undefined;
+  #rest: readonly ShapeKey[] | undefined;
 
   constructor(keys: readonly string[]) {
     this.keys = keys;
@@ -27,6 +30,18 @@ export class KeyShape {
       .map((key, place) => ({ key, place, opening: Buffer.from(`"${key}":`) }))
       .sort((left, right) => jsonbOrder(left.key, right.key));
     return this.#sorted;
+  }
+
+  /** Those of the origin. */
+  get origin(): readonly ShapeKey[] {
+    this.#origin ??= this.sorted.filter(({ key }) => isOfOrigin(key));
+    return this.#origin;
+  }
+
+  /** All others. */
+  get rest(): readonly ShapeKey[] {
+    this.#rest ??= this.sorted.filter(({ key }) => !isOfOrigin(key));
+    return this.#rest;
   }
 }
 

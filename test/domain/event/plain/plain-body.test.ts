@@ -10,11 +10,15 @@ import { bodyText } from "./body-texts.ts";
 const read = new PlainBody();
 const texts = new PlainText();
 
-const ADDED = ["$ip", "$ua"].map((key) => ({
-  key,
-  text: `"${key}":"10.1.2.3"`,
-  bytes: Buffer.from(`"${key}":"10.1.2.3"`),
-}));
+/** With the one or the other, the origin is long enough to be stored by itself. */
+const ADDED = [
+  ["$ip", "10.1.2.3"],
+  ["$ua", "Mozilla/5.0 (Linux; Android 14)"],
+  ["$user_id", "p".repeat(90)],
+].map(([key, value]) => {
+  const text = `"${key}":"${value}"`;
+  return { key: key!, text, bytes: Buffer.from(text) };
+});
 
 test("what is read from bytes is what JSON.parse reads", () => {
   let plainEvents = 0;
@@ -49,25 +53,27 @@ test("what is read from bytes is what JSON.parse reads", () => {
 });
 
 test("the texts of a plain event are those of the event as an object", () => {
-  let compared = 0;
+  const compared = { whole: 0, withOrigin: 0 };
   fc.assert(
     fc.property(bodyText, fc.subarray(ADDED), (text, added) => {
       if (!read.read(Buffer.from(text))) return;
       for (const event of read.events.slice(0, read.count)) {
         if (event.sent || event.shape.keys.some((key) => ADDED.some((one) => one.key === key))) continue;
-        compared += 1;
         const object = read.objectOf(event);
-        const { canonical, withAdded } = canonicalTexts(object.properties as JsonObject, added);
+        const { canonical, stored } = canonicalTexts(object.properties as JsonObject, added);
         texts.write(read, event, added);
-        expect(texts.bytes.toString("utf8", texts.storedUntil, texts.printUntil)).toBe(
+        expect(texts.bytes.toString("utf8", texts.until, texts.printUntil)).toBe(
           `${event.timeMs}\ntrack\n${event.name}\n${canonical}`,
         );
-        expect(texts.bytes.toString("utf8", 0, texts.storedUntil)).toBe(withAdded);
+        expect(texts.bytes.toString("utf8", 0, texts.until)).toBe(stored.bytes.toString("utf8", 0, stored.until));
+        expect(texts.originUntil).toBe(stored.originUntil);
+        compared[texts.originUntil === 0 ? "whole" : "withOrigin"] += 1;
       }
     }),
     { numRuns: 1_000 },
   );
-  expect(compared).toBeGreaterThan(500);
+  expect(compared.whole).toBeGreaterThan(200);
+  expect(compared.withOrigin).toBeGreaterThan(200);
 });
 
 test("a body that is no JSON is never read", () => {
