@@ -55,4 +55,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0057-event-json.sql": "ad599f49b10ca853b4797dacb46c4166c0e078182577fefedb22135c6c59bc30",
   "0058-event-hours.sql": "a42da8722f2393fae0c1558e032ae9df45453c8bcc875b045420d02d16bc0864",
   "0059-event-text.sql": "bf9ab0a9ac86d3e337a755112172a2cd5c47166ab01983787ec669c0606af185",
+  "0060-event-origin.sql": "f019ee82fd0f74abf205a6a6aa75cea37afb5a0388f9286b0bd96808be2eb1e1",
 };

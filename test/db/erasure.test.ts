@@ -47,7 +47,7 @@ async function person(marker: string): Promise<void> {
   await stage.append("initialize", marker, { ...ids, device_info, asa_token: `asa-${marker}` }, own);
   await stage.collect(marker, [
     pay(`order-${marker}`, 600),
-    track("level_up", { note: `note-${marker}` }),
+    track("level_up", { note: `note-${marker}`, $device_id: `device-${marker}`.padEnd(100, "0") }),
     track("$AdShow", { $ecpm: 50, $ad_type: "reward", $ad_unit_id: "unit" }, NOW_MS + DAY_MS),
     profile("profile_set", { nick: `nick-${marker}` }),
   ]);

@@ -6,6 +6,7 @@ import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { keepEarlierPostbacks } from "../../src/db/earlier-postback.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";
 import { openEventDays } from "../../src/db/event-day.ts";
+import { EventOrigins, storeOrigins } from "../../src/db/event-origin.ts";
 import { noteLateEvents } from "../../src/db/lake-mark.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
@@ -78,6 +79,8 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
     touchedAtMs: fc.option(large),
     latestEventAtMs: fc.option(large),
     lastSeenAtMs: fc.option(large),
+    originDay: fc.constantFrom(null, "2024-06-15"),
+    originId: fc.option(large),
     firstPayAtMs: fc.option(large),
     adData: json,
     properties: json,
@@ -143,6 +146,7 @@ test("only registered clients are found as registered", async () => {
 
 const TABLES = [
   "event",
+  "event_origin",
   "user_day",
   "user_ad_day",
   "orders",
@@ -190,6 +194,9 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
     await copyEvents(tx, [event]);
+    const origins = new EventOrigins();
+    origins.add({ ...day, originId: 1, propertiesText: "{" });
+    await storeOrigins(tx, origins);
     const adUnits = new Map([["unit", { reportedCount: 1, reportedMicros: 2, unpricedCount: 3 }]]);
     await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters, adUnits }]);
     const group = { registeredDay: "2024-06-15", adPlatform: "" };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../../src/clock.ts";
+import { PROPERTIES, EVENTS as STORED_EVENTS } from "../../stored-events.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { Guest } from "../guest.ts";
 import { until } from "../until.ts";
@@ -38,8 +39,7 @@ async function endJudge({ site, random, findings }: Trouble, judge: Judge): Prom
   findings.equal(8, "answers to judged bodies but for 0 and 503", { is: others, should: [] });
   const acknowledged = answers.filter(({ code }) => code === 0).length * EVENTS;
   await until("what a guest was acknowledged is stored", async () => {
-    const statement =
-      "select count(distinct properties_text::json->>'serial')::int as count from event where app_id = $1";
+    const statement = `select count(distinct ${PROPERTIES}->>'serial')::int as count from ${STORED_EVENTS} where e.app_id = $1`;
     const { rows } = await site.pool.query(statement, [guest.app.appId]);
     return rows[0].count === acknowledged;
   });

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LIMITS } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { isOfOrigin, ORIGIN_BYTES_MIN, type StoredProperties, wholeProperties } from "./origin.ts";
+import { isKeptApart, isOfOrigin, type StoredProperties, wholeProperties } from "./origin.ts";
 
 const SHAPES_REMEMBERED_MAX = 16;
 const SHAPE_KEYS_MAX = 100;
@@ -57,10 +57,9 @@ export function canonicalTexts(
   }
   addUpTo(undefined);
   const originUntil = Buffer.byteLength(origin);
-  const stored =
-    originUntil < ORIGIN_BYTES_MIN
-      ? wholeProperties(enclosed(whole))
-      : { ...wholeProperties(enclosed(origin + rest)), originUntil };
+  const stored = isKeptApart(originUntil)
+    ? { ...wholeProperties(enclosed(origin + rest)), originUntil }
+    : wholeProperties(enclosed(whole));
   return { canonical: enclosed(canonical), stored, keys };
 }
 

@@ -18,10 +18,15 @@ const ORIGIN_PROPERTIES: ReadonlySet<string> = new Set([
  * From how many bytes on an origin is stored by itself. Its row and the key of it take some 110 bytes besides, so that it pays
  * from the third event of a user's day on.
  */
-export const ORIGIN_BYTES_MIN = 100;
+const BYTES_MIN = 100;
 
 export function isOfOrigin(property: string): boolean {
   return ORIGIN_PROPERTIES.has(property);
+}
+
+/** Whether an origin of so many bytes is worth a row of its own. */
+export function isKeptApart(originBytes: number): boolean {
+  return originBytes >= BYTES_MIN;
 }
 
 /**

@@ -189,7 +189,10 @@ test("orders get the day and platform of their users, and the lists their totals
     { clientId: "c", adPlatform: "" },
     { clientId: "d", adPlatform: "", registeredDay: "2024-06-15", ...paid },
   ].map((user) => ({ ...newUser({ appId: 1, clientId: user.clientId }, 0, { calendar }), ...user }));
+  // Columns of a later migration, only while the users are stored.
+  await pool.query("alter table user_account add column origin_day date, add column origin_id bigint");
   await inTransaction(pool, (tx) => insertUsers(tx, users));
+  await pool.query("alter table user_account drop column origin_day, drop column origin_id");
   await pool.query(
     `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count,
         is_virtual, properties, back_cents)

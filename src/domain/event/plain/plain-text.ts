@@ -1,5 +1,5 @@
 import { jsonbOrder } from "../fingerprint.ts";
-import { ORIGIN_BYTES_MIN, type StoredProperties } from "../origin.ts";
+import { isKeptApart, type StoredProperties } from "../origin.ts";
 import type { ShapeKey } from "./key-shape.ts";
 import type { PlainBody, PlainEvent } from "./plain-body.ts";
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT } from "./plain-value.ts";
@@ -49,13 +49,13 @@ export class PlainText implements StoredProperties {
 
   #store(body: PlainBody, event: PlainEvent, added: readonly AddedMember[]): void {
     const { sorted, origin, rest } = event.shape;
-    if (originBytes(body, event, added) < ORIGIN_BYTES_MIN) {
-      this.originUntil = 0;
-      this.#members(body, event, { keys: sorted, added });
-    } else {
+    if (isKeptApart(originBytes(body, event, added))) {
       this.#members(body, event, { keys: origin, added });
       this.originUntil = this.#at;
       this.#members(body, event, { keys: rest, added: NONE_ADDED });
+    } else {
+      this.originUntil = 0;
+      this.#members(body, event, { keys: sorted, added });
     }
     this.#enclose(0);
   }
