@@ -42,8 +42,9 @@ test("an audit notices what is lost, doubled, miscounted, unreported, unexplaine
   const [kept] = (await harm("select client_id from event where app_id = $1 limit 1")).rows;
   await harm(`delete from event where app_id = $1 and (client_id, fingerprint) =
     (select client_id, fingerprint from event where app_id = $1 and client_id <> '${kept.client_id}' limit 1)`);
-  await harm(`insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties_text, received_at_ms)
-    select app_id, client_id, day, at_ms + 1, gen_random_uuid(), type, event, properties_text, received_at_ms
+  const properties = "properties_text, origin_id, properties_rest";
+  await harm(`insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, received_at_ms, ${properties})
+    select app_id, client_id, day, at_ms + 1, gen_random_uuid(), type, event, received_at_ms, ${properties}
     from event where app_id = $1 and client_id = '${kept.client_id}' limit 1`);
   await harm(`delete from touch where app_id = $1 and touch_id =
     (select touch_id from touch where app_id = $1 and kind = 'click' and details::text ~ '[^a-z]cp[0-9]{6}' limit 1)`);
