@@ -171,8 +171,8 @@ const MET_BY_USERS = {
 /** What several files must agree on. */
 const SHARED = {
   segmentBytes: 64 * MIB,
-  /** Byte counts, one per flush and app. */
-  backlogCells: 65_536,
+  /** Byte counts, one per flush and app, of some 350 bytes of memory each. */
+  backlogCells: 8_192,
   applyBatchBytes: 2 * MIB,
   /** The profiles of one batch's users: a batch of small events can name thousands of users with full profiles. */
   applyProfileBytes: 16 * MIB,
