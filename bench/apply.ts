@@ -64,7 +64,7 @@ export async function measureApply(setup: Setup): Promise<Measured> {
         name: "apply_bytes",
         what: "PostgreSQL, all tables and indexes",
         unit: "bytes/event",
-        target: "",
+        target: "≤ 250",
         ours: measured.storedBytes / measured.events,
         bare: median(copies.map(({ bytesPerRow }) => bytesPerRow)),
         beside: "a table of such events without indexes",

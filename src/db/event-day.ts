@@ -155,6 +155,7 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
       await dropPartition(tx, partitionOf(part).name);
     });
   }
+  // After a crash before this, they go with the next day.
   if (parts.length > 0) await deleteOrigins(pool, sql`day < ${parts.at(-1)!.until}::date`);
   return parts.length;
 }

@@ -53,6 +53,16 @@ test("events of a user's day share their origin, whether they come in one call, 
   });
 });
 
+test("where each app has transactions of its own, origins are stored alike", async () => {
+  await stage.restart();
+  stage.byApp = true;
+  await stage.register("a");
+  await collect("a", track("one", { ...PHONE, n: "\\\t" }), track("two", PHONE));
+  stage.byApp = undefined;
+  expect(await origins()).toEqual([{ client: "a", day: "2024-06-15", events: 2 }]);
+  expect(await properties("a")).toEqual({ one: { ...PHONE, n: "\\\t" }, two: PHONE });
+});
+
 test("each user and each day has origins of its own, and a user who has changed the phone has two", async () => {
   await stage.register("a");
   await stage.register("b");
