@@ -1,4 +1,4 @@
-import { EVENTS, PROPERTIES } from "../stored-events.ts";
+import { PROPERTIES, STORED_EVENTS } from "../stored-events.ts";
 import { FLOOD_CLICK } from "./attacks/floods/one-address.ts";
 import type { Book } from "./book.ts";
 import type { Stage } from "./stage.ts";
@@ -32,7 +32,7 @@ export async function audit(stage: Stage, book: Book): Promise<Audit> {
       sent: book.sentEvents,
       acknowledged: book.events,
       found: await of(
-        `select ${PROPERTIES}->>'serial' as name, count(*)::int as times from ${EVENTS} where e.app_id = $1 group by 1`,
+        `select ${PROPERTIES}->>'serial' as name, count(*)::int as times from ${STORED_EVENTS} where e.app_id = $1 group by 1`,
       ),
     },
     {

@@ -164,7 +164,6 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
 export async function dropEventDays(tx: Executor): Promise<void> {
   const parts = await query<Range & { state: string }>(tx, sql`delete from event_day returning ${COLUMNS}`);
   for (const part of parts) if (part.state !== "dropped") await dropPartition(tx, partitionOf(part).name);
-  await deleteOrigins(tx, sql`true`);
 }
 
 export function partitionOf({ from, until }: Range) {

@@ -11,9 +11,11 @@ type Origin = { appId: number; day: string; clientId: string; originId: number; 
 export class EventOrigins {
   readonly #origins = new Map<string, Origin>();
 
+  /** The first one with an id counts, in a batch as in the table, so that it does not matter how batches are cut. */
   add(origin: Origin): void {
     const { appId, day, clientId, originId } = origin;
-    this.#origins.set(`${appId} ${day} ${originId} ${clientId}`, origin);
+    const key = `${appId} ${day} ${originId} ${clientId}`;
+    if (!this.#origins.has(key)) this.#origins.set(key, origin);
   }
 
   get list(): readonly Origin[] {

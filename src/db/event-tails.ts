@@ -81,15 +81,14 @@ export class EventTails {
   }
 
   /** The text of the properties with that of the origin. */
-  propertiesTextAt({ from, originAt }: TailPlace): string {
-    const properties = this.#textAt(this.#textAt(from + FINGERPRINT_UNTIL).until);
-    if (originAt === NO_ORIGIN) return this.#read(properties);
-    return this.originTextAt(originAt) + this.#read(this.#textAt(properties.until + ORIGIN_ID));
+  propertiesTextAt(place: TailPlace): string {
+    if (place.originAt !== NO_ORIGIN) return this.originTextAt(place.originAt) + this.restTextAt(place);
+    return this.#read(this.#propertiesOf(place));
   }
 
   /** What an event with an origin has itself. */
   restTextAt(place: TailPlace): string {
-    return this.propertiesTextAt(place).slice(this.originTextAt(place.originAt).length);
+    return this.#read(this.#textAt(this.#propertiesOf(place).until + ORIGIN_ID));
   }
 
   originIdAt(at: number): number {
@@ -98,6 +97,11 @@ export class EventTails {
 
   originTextAt(at: number): string {
     return this.#read(this.#textAt(at + ORIGIN_ID));
+  }
+
+  /** The first of the three columns that hold properties, behind the name of the event. */
+  #propertiesOf({ from }: TailPlace): { from: number; until: number } {
+    return this.#textAt(this.#textAt(from + FINGERPRINT_UNTIL).until);
   }
 
   /** The text whose length stands there. A missing one is empty. */

@@ -10,7 +10,7 @@ import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that are filled from the journal alone. */
 export const FACT_TABLES = [
-  ...["user_account", "user_total", "login_total", "user_day", "user_ad_day", "user_key", "refund"],
+  ...["user_account", "user_total", "login_total", "user_day", "user_ad_day", "user_key", "event_origin", "refund"],
   ...["orders", "order_key", "order_total"],
   ...["attribution_decision", "asa_token"],
   ...["ad_campaign", "touch_day"],

@@ -87,6 +87,9 @@ async function registerAll(server: Touchpoint, app: App): Promise<void> {
   await taken(server.post("user/update_data/", app, { click_id: "late-click", wx_openid: "open-2" }, { query }));
 }
 
+/** Enough to be stored apart from the events that have it in common. */
+const PHONE = { $os: "iOS 17", $device_id: "0123456789abcdef".repeat(8) };
+
 async function collectAll(server: Touchpoint, app: App): Promise<void> {
   const profile = PROFILE_OPERATIONS.flatMap((operation) => [
     { type: "profile", event: operation, time: Date.now(), properties: { level: 5, best: 7, tags: ["a"], note: "x" } },
@@ -107,7 +110,9 @@ async function collectAll(server: Touchpoint, app: App): Promise<void> {
     track("$AdShow", { $ecpm: 12.345, $ad_type: "reward" }),
     track("$AdShow", { $ecpm: 0.1, $ad_type: "interstitial" }, Date.now() - 2 * DAY_MS),
     track("$AdShow", { $ad_type: "interstitial", $ad_unit_id: "unit" }, Date.now() - 2 * DAY_MS),
-    track("$MPRegister", { $os: "iOS 17" }),
+    track("$MPRegister", { ...PHONE }),
+    track("level_up", { ...PHONE, level: 4 }),
+    track("level_up", { ...PHONE, level: 2 }, Date.now() - 2 * DAY_MS),
     track("$BindThirdPlatform", { $ta_account_id: "ta", $ta_distinct_id: "td" }),
   ];
   const bad = [

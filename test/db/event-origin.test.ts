@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { dropEventDaysBefore } from "../../src/db/event-day.ts";
+import { EventOrigins, storeOrigins } from "../../src/db/event-origin.ts";
 import { ApplyStage, DAY_MS, NOW_MS, profile, track } from "./apply-stage.ts";
 
 let stage: ApplyStage;
@@ -83,6 +85,21 @@ test("a short origin, and properties of a profile, stay with their event", async
   await collect("a", track("short", { $os: "ios", n: 1 }), profile("profile_set", PHONE));
   expect(await origins()).toEqual([]);
   expect(await properties("a")).toEqual({ short: { $os: "ios", n: 1 }, profile_set: PHONE });
+});
+
+test("of two origins that share an id, the first one counts, in one batch or in two", async () => {
+  const origin = { appId: stage.app.appId, day: "2024-06-15", clientId: "a", originId: 1 };
+  const stored = async (...batches: string[][]) => {
+    await stage.pool.query("delete from event_origin");
+    for (const batch of batches) {
+      const origins = new EventOrigins();
+      for (const propertiesText of batch) origins.add({ ...origin, propertiesText });
+      await inTransaction(stage.pool, (tx) => storeOrigins(tx, origins));
+    }
+    return (await stage.pool.query("select properties_text from event_origin")).rows;
+  };
+  expect(await stored(["{1", "{2"])).toEqual([{ properties_text: "{1" }]);
+  expect(await stored(["{1"], ["{2"])).toEqual([{ properties_text: "{1" }]);
 });
 
 test("an event that is refused or repeated leaves no origin", async () => {

@@ -65,22 +65,6 @@ describe("a day", () => {
     expect(await inFiles()).toHaveLength(3);
   });
 
-  test("takes the origins of its events along, whose properties are whole in the files", async () => {
-    const { apply, lake } = stage;
-    const phone = { $device_id: "0123456789abcdef".repeat(8) };
-    await apply.register("a");
-    await apply.collect("a", [track("old", { ...phone, n: 1 }, OLD_MS), track("new", phone)]);
-    await apply.applyAll();
-    expect(await apply.count("event_origin")).toBe(2);
-    await lake.catchUp();
-    await lake.catchUp();
-    expect(await lake.freeze()).toBe(true);
-    const { rows } = await apply.pool.query("select day::text from event_origin");
-    expect(rows).toEqual([{ day: "2024-06-15" }]);
-    const files = (await stage.rowsOf("events")).map((row) => [row.event, JSON.parse(String(row.properties))]);
-    expect(Object.fromEntries(files)).toEqual({ old: { ...phone, n: 1 }, new: phone });
-  });
-
   test("whose files differ from the table stays there, and is written again", async () => {
     const { apply, lake } = stage;
     await apply.register("a");

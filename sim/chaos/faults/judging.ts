@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../../src/clock.ts";
-import { PROPERTIES, EVENTS as STORED_EVENTS } from "../../stored-events.ts";
+import { PROPERTIES, STORED_EVENTS } from "../../stored-events.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { Guest } from "../guest.ts";
 import { until } from "../until.ts";

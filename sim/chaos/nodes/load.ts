@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { App } from "../../../src/db/app.ts";
 import { callFor } from "../../call.ts";
-import { EVENTS, PROPERTIES } from "../../stored-events.ts";
+import { PROPERTIES, STORED_EVENTS } from "../../stored-events.ts";
 import { WAIT_MS_MAX } from "../until.ts";
 
 /** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
@@ -174,7 +174,7 @@ export async function audit(
 ): Promise<Record<keyof typeof FLAWLESS, unknown>> {
   const rows = async (text: string) => (await pool.query(text, [app.appId])).rows;
   const number = async (text: string) => Number((await rows(text))[0].number);
-  const stored = await rows(`select ${PROPERTIES}->>'marker' as marker from ${EVENTS} where e.app_id = $1`);
+  const stored = await rows(`select ${PROPERTIES}->>'marker' as marker from ${STORED_EVENTS} where e.app_id = $1`);
   const seen = new Set<string>();
   const twice: string[] = [];
   for (const { marker } of stored) {
@@ -199,7 +199,7 @@ export async function audit(
         - (select count(*) from event where app_id = $1 and type = 'track') as number
       from user_day where app_id = $1`),
     ordersOff: await number(`select count(*) - count(distinct trace_id) + abs(count(distinct trace_id)
-        - (select count(distinct ${PROPERTIES}->>'$order_id') from ${EVENTS} where e.app_id = $1)) as number
+        - (select count(distinct ${PROPERTIES}->>'$order_id') from ${STORED_EVENTS} where e.app_id = $1)) as number
       from orders where app_id = $1`),
     payCountsOff: await number(`select coalesce(sum(pay_count), 0)
         - (select count(*) from orders where app_id = $1) as number

@@ -1,5 +1,5 @@
 import { REFUND_EVENT } from "../../../src/domain/refund.ts";
-import { EVENTS, PROPERTIES } from "../../stored-events.ts";
+import { PROPERTIES, STORED_EVENTS } from "../../stored-events.ts";
 import type { Audit } from "./audited.ts";
 import { wrongTotals } from "./totals.ts";
 
@@ -61,7 +61,7 @@ async function figuresAddUp({ site, findings }: Audit): Promise<void> {
        (select count(*) from event where app_id = $1 and type = 'track' and event <> $2)::float8 as tracked,
        (select coalesce(sum(pay_count), 0) from user_account where app_id = $1)::float8 as paid,
        (select count(*) from orders where app_id = $1)::float8 as orders,
-       (select count(distinct ${PROPERTIES}->>'$order_id') from ${EVENTS} where e.app_id = $1 and e.event = '$PayEvent')::float8 as bought,
+       (select count(distinct ${PROPERTIES}->>'$order_id') from ${STORED_EVENTS} where e.app_id = $1 and e.event = '$PayEvent')::float8 as bought,
        (select coalesce(sum((properties->>'visits')::int), 0) from user_account where app_id = $1)::float8 as visits,
        (select count(*) from event where app_id = $1 and event = 'profile_increment')::float8 as increments`,
     [appId, REFUND_EVENT], // A refund is not an activity of the user, so no day counts it.

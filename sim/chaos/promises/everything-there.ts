@@ -1,4 +1,4 @@
-import { EVENTS, PROPERTIES } from "../../stored-events.ts";
+import { PROPERTIES, STORED_EVENTS } from "../../stored-events.ts";
 import type { Audit } from "./audited.ts";
 
 /** Promises 1 and 7: everything acknowledged is stored once, except what was destroyed, which is set aside. */
@@ -13,7 +13,7 @@ export async function everythingThere(given: Audit): Promise<void> {
 
 async function eventsThere({ site, findings }: Audit): Promise<void> {
   const { rows } = await site.pool.query(
-    `select ${PROPERTIES}->>'serial' as serial, count(*)::int as times from ${EVENTS} where e.app_id = $1 group by 1`,
+    `select ${PROPERTIES}->>'serial' as serial, count(*)::int as times from ${STORED_EVENTS} where e.app_id = $1 group by 1`,
     [site.operator.app.appId],
   );
   const times = new Map<string, number>(rows.map((row) => [row.serial, row.times]));
